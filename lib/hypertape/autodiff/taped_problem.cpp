@@ -1,0 +1,131 @@
+#include "hypertape/autodiff/taped_problem.hpp"
+
+#include <optional>
+
+#include "hypertape/autodiff/tape_slot.hpp"
+#include "hypertape/core/require.hpp"
+
+namespace hypertape {
+
+class TapedProblem::Curvature final : public LinearOperator {
+ public:
+  explicit Curvature(Impl& impl) : impl_(impl) {}
+  Index dim() const override;
+
+ private:
+  void do_apply(const Vec& v, Vec& out) override;
+  Impl& impl_;
+};
+
+struct TapedProblem::Impl {
+  Dims dims;
+  Function f_function, g_function;
+  TapeSlot slot;
+  struct Tapes {
+    Tape f, g_y, g;
+    Tape curvature;  // g in y again: it holds the linearisation of curvature_at while g_y goes on to other points
+
+    Tapes(const Impl& of, const TapeOptions& options)
+        : f(of.f_function, of.dims, Independent::both, options),
+          g_y(of.g_function, of.dims, Independent::y, options),
+          g(of.g_function, of.dims, Independent::both, options),
+          curvature(of.g_function, of.dims, Independent::y, options) {}
+  };
+  std::optional<Tapes> tapes;
+  Curvature curvature{*this};
+
+  Impl(Dims d, Function f, Function g, const TapeOptions& options)
+      : dims(d), f_function(std::move(f)), g_function(std::move(g)) {
+    require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
+    require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
+    const auto entry = slot.enter();
+    tapes.emplace(*this, options);
+  }
+  ~Impl() {
+    const auto entry = slot.enter();
+    tapes.reset();
+  }
+};
+
+Index TapedProblem::Curvature::dim() const { return impl_.dims.y; }
+
+void TapedProblem::Curvature::do_apply(const Vec& v, Vec& out) {
+  const auto entry = impl_.slot.enter();
+  impl_.tapes->curvature.hessian_product(nullptr, &v, nullptr, &out);
+}
+
+TapedProblem::TapedProblem(Dims dims, Function f, Function g, const TapeOptions& options)
+    : impl_(std::make_unique<Impl>(dims, std::move(f), std::move(g), options)) {}
+TapedProblem::TapedProblem(TapedProblem&&) noexcept = default;
+TapedProblem& TapedProblem::operator=(TapedProblem&&) noexcept = default;
+TapedProblem::~TapedProblem() = default;
+
+Dims TapedProblem::dims() const { return impl_->dims; }
+
+PlainFunctions TapedProblem::plain() const {
+  const auto plain = [](const Function& function) {
+    return [function](const Vec& x, const Vec& y) { return function(x, y); };
+  };
+  return {plain(impl_->f_function), plain(impl_->g_function)};
+}
+
+ProblemSize TapedProblem::size() const {
+  return {impl_->tapes->f.size(), impl_->tapes->g_y.size(), impl_->tapes->g.size()};
+}
+
+double TapedProblem::do_f(const Vec& x, const Vec& y) {
+  const auto entry = impl_->slot.enter();
+  return impl_->tapes->f.value(x, y);
+}
+
+double TapedProblem::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  const auto entry = impl_->slot.enter();
+  return impl_->tapes->f.gradient(x, y, &gx, gy);
+}
+
+void TapedProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
+  const auto entry = impl_->slot.enter();
+  impl_->tapes->g_y.gradient(x, y, nullptr, out);
+}
+
+LinearOperator& TapedProblem::do_curvature_at(const Vec& x, const Vec& y) {
+  const auto entry = impl_->slot.enter();
+  impl_->tapes->curvature.value(x, y);
+  return impl_->curvature;
+}
+
+void TapedProblem::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
+  const auto entry = impl_->slot.enter();
+  impl_->tapes->g.value(x, y);
+  impl_->tapes->g.hessian_product(nullptr, &v, &out, nullptr);
+}
+
+double TapedProblem::do_g(const Vec& x, const Vec& y) {
+  const auto entry = impl_->slot.enter();
+  return impl_->tapes->g_y.value(x, y);
+}
+
+double TapedProblem::do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  const auto entry = impl_->slot.enter();
+  return impl_->tapes->g.gradient(x, y, &gx, gy);
+}
+
+void TapedProblem::do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
+  const auto entry = impl_->slot.enter();
+  impl_->tapes->g.value(x, y);
+  impl_->tapes->g.hessian_product(&u, nullptr, nullptr, &out);
+}
+
+void TapedProblem::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  const auto entry = impl_->slot.enter();
+  impl_->tapes->f.value(x, y);
+  impl_->tapes->f.hessian_product(&p, &q, &out_x, &out_y);
+}
+
+void TapedProblem::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  const auto entry = impl_->slot.enter();
+  impl_->tapes->g.value(x, y);
+  impl_->tapes->g.hessian_product(&p, &q, &out_x, &out_y);
+}
+
+}  // namespace hypertape

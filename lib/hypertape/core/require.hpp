@@ -1,0 +1,29 @@
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "hypertape/core/types.hpp"
+
+namespace hypertape {
+
+/// The pieces, printed one after the other: numbers as C++ streams print them, with 6 digits.
+template <class... Pieces>
+std::string text(const Pieces&... pieces) {
+  std::ostringstream out;
+  (out << ... << pieces);
+  return out.str();
+}
+
+/// Misuse throws: `require(theta > 0, "rahgd: theta = ", theta, ", must be positive")`.
+template <class... Pieces>
+void require(bool holds, const Pieces&... pieces) {
+  if (!holds) throw std::invalid_argument(text(pieces...));
+}
+
+/// v must have `expected` entries and all of them finite; `where` and `name` say in the message which vector it is.
+void require_vector(std::string_view where, std::string_view name, const Vec& v, Index expected);
+
+}  // namespace hypertape

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <Eigen/Core>
+
+namespace hypertape {
+
+using Index = Eigen::Index;
+using Vec = Eigen::VectorXd;
+using Mat = Eigen::MatrixXd;
+
+/// The two dimensions of a bilevel problem: x is the upper variable, y the lower one.
+struct Dims {
+  Index x = 0;
+  Index y = 0;
+  bool operator==(const Dims&) const = default;
+};
+
+}  // namespace hypertape

@@ -1,0 +1,139 @@
+#include "hypertape/oracle/bilevel_oracle.hpp"
+
+#include <stdexcept>
+
+#include "hypertape/core/require.hpp"
+
+namespace hypertape {
+namespace {
+
+void require_point(const char* where, const Dims& dims, const Vec& x, const Vec& y) {
+  require_vector(where, "x", x, dims.x);
+  require_vector(where, "y", y, dims.y);
+}
+
+void shape(const Dims& dims, Vec& out_x, Vec& out_y) {
+  out_x.resize(dims.x);
+  out_y.resize(dims.y);
+}
+
+[[noreturn]] void not_provided(const char* what) {
+  throw std::logic_error(text("this oracle does not provide ", what, " (has_second_order() is false)"));
+}
+
+}  // namespace
+
+double BilevelOracle::f(const Vec& x, const Vec& y) {
+  require_point("f", dims(), x, y);
+  return do_f(x, y);
+}
+
+double BilevelOracle::grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  require_point("grad_f", dims(), x, y);
+  shape(dims(), gx, gy);
+  return do_grad_f(x, y, gx, gy);
+}
+
+Gradient BilevelOracle::grad_f(const Vec& x, const Vec& y) {
+  Gradient out;
+  out.value = grad_f(x, y, out.x, out.y);
+  return out;
+}
+
+void BilevelOracle::grad_y_g(const Vec& x, const Vec& y, Vec& out) {
+  require_point("grad_y_g", dims(), x, y);
+  out.resize(dims().y);
+  do_grad_y_g(x, y, out);
+}
+
+Vec BilevelOracle::grad_y_g(const Vec& x, const Vec& y) {
+  Vec out;
+  grad_y_g(x, y, out);
+  return out;
+}
+
+LinearOperator& BilevelOracle::curvature_at(const Vec& x, const Vec& y) {
+  require_point("curvature_at", dims(), x, y);
+  return do_curvature_at(x, y);
+}
+
+void BilevelOracle::cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
+  require_point("cross_product", dims(), x, y);
+  require_vector("cross_product", "v", v, dims().y);
+  out.resize(dims().x);
+  do_cross_product(x, y, v, out);
+}
+
+Vec BilevelOracle::cross_product(const Vec& x, const Vec& y, const Vec& v) {
+  Vec out;
+  cross_product(x, y, v, out);
+  return out;
+}
+
+double BilevelOracle::g(const Vec& x, const Vec& y) {
+  require_point("g", dims(), x, y);
+  return do_g(x, y);
+}
+
+double BilevelOracle::grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  require_point("grad_g", dims(), x, y);
+  shape(dims(), gx, gy);
+  return do_grad_g(x, y, gx, gy);
+}
+
+Gradient BilevelOracle::grad_g(const Vec& x, const Vec& y) {
+  Gradient out;
+  out.value = grad_g(x, y, out.x, out.y);
+  return out;
+}
+
+void BilevelOracle::adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
+  require_point("adjoint_cross_product", dims(), x, y);
+  require_vector("adjoint_cross_product", "u", u, dims().x);
+  out.resize(dims().y);
+  do_adjoint_cross_product(x, y, u, out);
+}
+
+Vec BilevelOracle::adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u) {
+  Vec out;
+  adjoint_cross_product(x, y, u, out);
+  return out;
+}
+
+void BilevelOracle::hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  require_point("hess_f", dims(), x, y);
+  require_vector("hess_f", "p", p, dims().x);
+  require_vector("hess_f", "q", q, dims().y);
+  shape(dims(), out_x, out_y);
+  do_hess_f(x, y, p, q, out_x, out_y);
+}
+
+HessianProduct BilevelOracle::hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q) {
+  HessianProduct out;
+  hess_f(x, y, p, q, out.x, out.y);
+  return out;
+}
+
+void BilevelOracle::hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  require_point("hess_g", dims(), x, y);
+  require_vector("hess_g", "p", p, dims().x);
+  require_vector("hess_g", "q", q, dims().y);
+  shape(dims(), out_x, out_y);
+  do_hess_g(x, y, p, q, out_x, out_y);
+}
+
+HessianProduct BilevelOracle::hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q) {
+  HessianProduct out;
+  hess_g(x, y, p, q, out.x, out.y);
+  return out;
+}
+
+double BilevelOracle::do_g(const Vec&, const Vec&) { not_provided("the value of g"); }
+double BilevelOracle::do_grad_g(const Vec&, const Vec&, Vec&, Vec&) { not_provided("grad_x g"); }
+void BilevelOracle::do_adjoint_cross_product(const Vec&, const Vec&, const Vec&, Vec&) {
+  not_provided("d2g/dydx u");
+}
+void BilevelOracle::do_hess_f(const Vec&, const Vec&, const Vec&, const Vec&, Vec&, Vec&) { not_provided("Hess f"); }
+void BilevelOracle::do_hess_g(const Vec&, const Vec&, const Vec&, const Vec&, Vec&, Vec&) { not_provided("Hess g"); }
+
+}  // namespace hypertape

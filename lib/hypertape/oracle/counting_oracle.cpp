@@ -1,0 +1,57 @@
+#include "hypertape/oracle/counting_oracle.hpp"
+
+namespace hypertape {
+
+CountingOracle::CountingOracle(BilevelOracle& oracle) : oracle_(oracle) {}
+
+void CountingOracle::CountingOperator::do_apply(const Vec& v, Vec& out) {
+  ++owner_.counts_.hv;
+  counted->do_apply(v, out);
+}
+
+double CountingOracle::do_f(const Vec& x, const Vec& y) { return oracle_.do_f(x, y); }
+
+double CountingOracle::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  ++counts_.f;
+  return oracle_.do_grad_f(x, y, gx, gy);
+}
+
+void CountingOracle::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
+  ++counts_.g;
+  oracle_.do_grad_y_g(x, y, out);
+}
+
+LinearOperator& CountingOracle::do_curvature_at(const Vec& x, const Vec& y) {
+  curvature_.counted = &oracle_.do_curvature_at(x, y);
+  return curvature_;
+}
+
+void CountingOracle::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
+  ++counts_.jv;
+  oracle_.do_cross_product(x, y, v, out);
+}
+
+double CountingOracle::do_g(const Vec& x, const Vec& y) { return oracle_.do_g(x, y); }
+
+double CountingOracle::do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  ++counts_.g;
+  return oracle_.do_grad_g(x, y, gx, gy);
+}
+
+void CountingOracle::do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
+  ++counts_.jv;
+  oracle_.do_adjoint_cross_product(x, y, u, out);
+}
+
+void CountingOracle::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  ++counts_.hv;
+  oracle_.do_hess_f(x, y, p, q, out_x, out_y);
+}
+
+void CountingOracle::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  ++counts_.hv;
+  ++counts_.jv;
+  oracle_.do_hess_g(x, y, p, q, out_x, out_y);
+}
+
+}  // namespace hypertape

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hypertape/oracle/bilevel_oracle.hpp"
+
+namespace hypertape {
+
+/// Oracle calls by kind, as the literature counts them.
+struct OracleCounts {
+  std::int64_t f = 0;   ///< Gc(f): gradients of f, both parts together
+  std::int64_t g = 0;   ///< Gc(g): gradients of g
+  std::int64_t jv = 0;  ///< JV(g): products d2g/dxdy v and their adjoints
+  std::int64_t hv = 0;  ///< HV(g): products d2g/dy2 v
+
+  std::int64_t total() const { return f + g + jv + hv; }
+  bool operator==(const OracleCounts&) const = default;
+};
+
+/// Any oracle with its calls counted. The count is made by this wrapper, never declared by a solver.
+///
+/// Values of f and g are free: they come with a gradient. Linearising (curvature_at) is free, its products count. A
+/// product with the whole Hessian of f counts as one HV; one with the whole Hessian of g as one HV and one JV.
+class CountingOracle final : public BilevelOracle {
+ public:
+  /// Refers to `oracle`, which must outlive this object.
+  explicit CountingOracle(BilevelOracle& oracle);
+
+  const OracleCounts& counts() const { return counts_; }
+  void reset_counts() { counts_ = {}; }
+
+  Dims dims() const override { return oracle_.dims(); }
+  bool has_second_order() const override { return oracle_.has_second_order(); }
+
+ private:
+  class CountingOperator final : public LinearOperator {
+   public:
+    CountingOperator(CountingOracle& owner) : owner_(owner) {}
+    Index dim() const override { return owner_.dims().y; }
+    LinearOperator* counted = nullptr;
+
+   private:
+    void do_apply(const Vec& v, Vec& out) override;
+    CountingOracle& owner_;
+  };
+
+  double do_f(const Vec& x, const Vec& y) override;
+  double do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) override;
+  void do_grad_y_g(const Vec& x, const Vec& y, Vec& out) override;
+  LinearOperator& do_curvature_at(const Vec& x, const Vec& y) override;
+  void do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) override;
+  double do_g(const Vec& x, const Vec& y) override;
+  double do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) override;
+  void do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) override;
+  void do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
+  void do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
+
+  BilevelOracle& oracle_;
+  OracleCounts counts_;
+  CountingOperator curvature_{*this};
+};
+
+}  // namespace hypertape
