@@ -5,12 +5,13 @@
 #include <algorithm>
 
 #include "hypertape/core/require.hpp"
+#include "hypertape/oracle/bilevel_oracle.hpp"
 
 namespace hypertape {
 namespace {
 
 // What CppAD holds for a tape at its largest, with the Taylor coefficients of its products: fitted to the peak memory of
-// dense and separable functions of 1.3 to 4 million operations, right within a third for all of them.
+// dense and separable functions of 1.3 to 4 million operations, for which it is 0.86 to 1.46 times the truth.
 constexpr std::size_t bytes_per_operation = 40;
 constexpr std::size_t bytes_per_argument = 12;
 constexpr std::size_t bytes_per_variable = 40;

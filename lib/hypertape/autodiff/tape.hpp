@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <stdexcept>
 #include <string>
 
 #include "hypertape/autodiff/function.hpp"
@@ -28,11 +27,6 @@ struct TapeOptions {
   /// A comparison of values of x or y (`if`, `?:`, std::max) is decided once, at the recording point. At a point where it
   /// would be decided otherwise the tape is not the user's function, and FrozenBranch is thrown; true ignores that.
   bool allow_frozen_branches = false;
-};
-
-/// Thrown where a tape is not the function it was recorded from: a comparison would be decided otherwise there.
-class FrozenBranch : public std::domain_error {
-  using std::domain_error::domain_error;
 };
 
 /// Which arguments of a function a tape differentiates by: y alone, x then being a parameter, or x and y together.

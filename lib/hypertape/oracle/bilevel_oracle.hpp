@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 
 #include "hypertape/core/types.hpp"
 #include "hypertape/oracle/linear_operator.hpp"
@@ -86,6 +87,12 @@ class BilevelOracle {
   virtual void do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y);
 
   friend class CountingOracle;  // forwards to the do_... functions, so that arguments are checked once
+};
+
+/// Thrown by an oracle at a point where it is not the function it stands for: a comparison of values of x or y was
+/// decided once, when the function was recorded, and would be decided otherwise there.
+class FrozenBranch : public std::domain_error {
+  using std::domain_error::domain_error;
 };
 
 /// f and g themselves, as they were written and without any derivative: what an oracle is verified against.
