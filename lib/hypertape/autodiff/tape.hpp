@@ -21,8 +21,8 @@ struct TapeOptions {
 
   /// The point at which functions are recorded; empty stands for zeros. It matters to a function that compares values of
   /// x or y, or refuses some of them.
-  Vec record_x;
-  Vec record_y;
+  Vec record_x{};
+  Vec record_y{};
 
   /// A comparison of values of x or y (`if`, `?:`, std::max) is decided once, at the recording point. At a point where it
   /// would be decided otherwise the tape is not the user's function, and FrozenBranch is thrown; true ignores that.

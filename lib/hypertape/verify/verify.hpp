@@ -15,8 +15,8 @@ struct VerifyOptions {
   std::uint64_t seed = 1;
   int points = 12;                        ///< random points, centre + scale * N(0, I), scales taken in turn
   std::vector<double> scales{0.1, 1, 2};  ///< each positive
-  Point centre;                           ///< empty: zeros
-  std::vector<Point> more_points;         ///< checked besides the random ones, such as one for every branch
+  Point centre{};                         ///< empty: zeros
+  std::vector<Point> more_points{};       ///< checked besides the random ones, such as one for every branch
   int directions = 3;                     ///< random directions at each point
   bool hypergradient = true;              ///< solves the lower level to 1e-12 some fifty times for each point
 };

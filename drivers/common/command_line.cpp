@@ -1,0 +1,46 @@
+#include "drivers/common/command_line.hpp"
+
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <stdexcept>
+
+namespace hypertape::drivers {
+
+namespace po = boost::program_options;
+
+int run_driver(int argc, char** argv, CommandLine command_line,
+               const std::function<int(const po::variables_map&)>& run) {
+  auto& options = command_line.options;
+  try {
+    options.add_options()("config", po::value<std::string>()->value_name("FILE"),
+                          "read further options from FILE, lines `name = value`; the command line goes first")(
+        "help,h", "show this help");
+    po::variables_map given;
+    po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), given);
+    if (given.count("help") > 0) {
+      std::cout << command_line.name << ": " << command_line.purpose << "\n\n" << options;
+      if (!command_line.examples.empty()) std::cout << "\nExamples:\n" << command_line.examples;
+      return 0;
+    }
+    if (given.count("config") > 0) {
+      const auto file = given["config"].as<std::string>();
+      std::ifstream in(file);
+      if (!in) throw std::runtime_error(file + ": cannot be opened");
+      try {
+        po::store(po::parse_config_file(in, options), given);
+      } catch (const po::error& bad) {
+        throw std::runtime_error(file + ": " + bad.what());
+      }
+    }
+    po::notify(given);
+    return run(given);
+  } catch (const po::error& misuse) {
+    std::cerr << command_line.name << ": " << misuse.what() << " (--help shows the options)\n";
+  } catch (const std::exception& failure) {
+    std::cerr << command_line.name << ": " << failure.what() << "\n";
+  }
+  return 2;
+}
+
+}  // namespace hypertape::drivers

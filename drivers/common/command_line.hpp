@@ -1,0 +1,22 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <string>
+
+namespace hypertape::drivers {
+
+/// A command line: its options, each of which may stand in a config file too (`--config FILE`, lines `name = value`).
+struct CommandLine {
+  std::string name;
+  std::string purpose;  ///< a sentence or two at the top of --help
+  std::string examples;
+  boost::program_options::options_description options{"Options"};
+};
+
+/// Parses, then calls `run` with what was given, and returns the exit code: that of `run`; 0 after --help; 2 after
+/// misuse or a failure, with one line on standard error. An unknown option is misuse, on the command line and in a file.
+int run_driver(int argc, char** argv, CommandLine command_line,
+               const std::function<int(const boost::program_options::variables_map&)>& run);
+
+}  // namespace hypertape::drivers

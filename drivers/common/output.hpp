@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+namespace hypertape::drivers {
+
+/// Writes a JSON document that this program makes to `path`, whole or not at all. A file that is there already is
+/// replaced only if it is empty or JSON of the same kind (an array or object whose first object has the member `mark`);
+/// anything else is somebody's, and refused with std::runtime_error.
+void write_json(const std::string& path, const std::string& json, const std::string& mark);
+
+}  // namespace hypertape::drivers

@@ -1,0 +1,52 @@
+#include "problems/registry.hpp"
+
+#include "hypertape/core/require.hpp"
+#include "problems/quadratic/quadratic.hpp"
+#include "problems/ridge/ridge.hpp"
+#include "problems/synthetic_minimax/synthetic_minimax.hpp"
+
+namespace hypertape::problems {
+namespace {
+
+void refuse_quadratic_arguments(const char* name, const ProblemArguments& a) {
+  require(!a.instance, name, ": --instance is for quadratic only");
+  require(!a.kappa, name, ": --kappa is for quadratic only");
+}
+
+Problem quadratic(const ProblemArguments& a) {
+  require(!a.instance || !a.kappa, "quadratic: --instance and --kappa exclude each other");
+  if (a.instance) return make_quadratic(read_quadratic(*a.instance));
+  return make_quadratic(generate_quadratic({.kappa = a.kappa.value_or(10), .seed = a.seed}));
+}
+
+Problem ridge(const ProblemArguments& a) {
+  refuse_quadratic_arguments("ridge", a);
+  return make_ridge(generate_ridge({.seed = a.seed}));
+}
+
+Problem synthetic_minimax(const ProblemArguments& a) {
+  refuse_quadratic_arguments("synthetic_minimax", a);
+  return make_synthetic_minimax();
+}
+
+}  // namespace
+
+const std::vector<ProblemEntry>& registry() {
+  static const std::vector<ProblemEntry> entries{
+      {"quadratic", "quadratic over quadratic, everything in closed form", quadratic},
+      {"ridge", "a regularisation weight per feature above ridge regression", ridge},
+      {"synthetic_minimax", "W-shaped function with a strict saddle, concave in y", synthetic_minimax},
+  };
+  return entries;
+}
+
+Problem make_problem(const std::string& name, const ProblemArguments& arguments) {
+  std::string known;
+  for (const ProblemEntry& entry : registry()) {
+    if (entry.name == name) return entry.make(arguments);
+    known += text(known.empty() ? "" : ", ", entry.name);
+  }
+  throw std::invalid_argument(text("problem = ", name, ", must be one of ", known));
+}
+
+}  // namespace hypertape::problems
