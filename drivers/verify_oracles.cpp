@@ -35,7 +35,8 @@ int run(const po::variables_map& given) {
   require(points > 0, "--points = ", points, ", must be positive");
 
   const bool all = given.count("all") > 0;
-  require(all != (given.count("problem") > 0), "give either --problem NAME or --all; the problems are\n", known_problems());
+  require(all != (given.count("problem") > 0), "give either --problem NAME or --all; the problems are\n",
+          known_problems());
   std::vector<std::string> names;
   if (all) {
     for (const auto& entry : problems::registry()) names.push_back(entry.name);
@@ -70,9 +71,11 @@ int main(int argc, char** argv) {
       known_problems();
   line.options.add_options()("problem", po::value<std::vector<std::string>>()->composing()->value_name("NAME"),
                              "the problem to verify (may be given more than once)")("all", "verify every problem")(
-      "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"), "seed of generated data and random points")(
-      "points", po::value<int>()->default_value(12)->value_name("N"), "number of random points")(
-      "instance", po::value<std::string>()->value_name("FILE"), "quadratic: the instance, a JSON file with A, C, b, d, D, x0")(
+      "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
+      "seed of generated data and random points")("points", po::value<int>()->default_value(12)->value_name("N"),
+                                                  "number of random points")(
+      "instance", po::value<std::string>()->value_name("FILE"),
+      "quadratic: the instance, a JSON file with A, C, b, d, D, x0")(
       "kappa", po::value<double>()->value_name("K"), "quadratic: condition number of the lower level (default 10)")(
       "json", po::value<std::string>()->value_name("FILE"), "also write the verdicts to FILE");
   return drivers::run_driver(argc, argv, std::move(line), run);

@@ -72,8 +72,8 @@ Quadratic generate_quadratic(const QuadraticSpec& spec) {
   const auto [nx, ny] = spec.dims;
   require(nx > 0 && ny > 0, "quadratic: dims = ", nx, ", ", ny, ", must be positive");
   require(spec.kappa >= 1, "quadratic: kappa = ", spec.kappa, ", must be at least 1");
-  require(!spec.identity_coupling || nx == ny, "quadratic: identity coupling needs dims.x = dims.y, given ", nx, " and ",
-          ny);
+  require(!spec.identity_coupling || nx == ny, "quadratic: identity coupling needs dims.x = dims.y, given ", nx,
+          " and ", ny);
   Random random(spec.seed);
   const Mat Q = Eigen::HouseholderQR<Mat>(random.normal(ny, ny)).householderQ();
   Vec eigenvalues(ny);
@@ -82,7 +82,8 @@ Quadratic generate_quadratic(const QuadraticSpec& spec) {
   Quadratic q;
   q.A = Q * eigenvalues.asDiagonal() * Q.transpose();
   q.A = (0.5 * (q.A + q.A.transpose())).eval();
-  q.C = spec.identity_coupling ? Mat::Identity(ny, nx) : Mat(random.normal(ny, nx) / std::sqrt(static_cast<double>(ny)));
+  q.C =
+      spec.identity_coupling ? Mat::Identity(ny, nx) : Mat(random.normal(ny, nx) / std::sqrt(static_cast<double>(ny)));
   q.D = 0.01 * Mat::Identity(nx, nx);
   q.b = random.normal(ny);
   q.d = random.normal(ny);
@@ -116,9 +117,9 @@ Quadratic read_quadratic(const std::string& file) {
 
 Problem make_quadratic(const Quadratic& q) {
   q.require_valid("quadratic");
-  auto taped = std::make_unique<TapedProblem>(
-      make_bilevel({q.D.rows(), q.A.rows()}, [q](const auto& x, const auto& y) { return q.f(x, y); },
-                   [q](const auto& x, const auto& y) { return q.g(x, y); }));
+  auto taped = std::make_unique<TapedProblem>(make_bilevel(
+      {q.D.rows(), q.A.rows()}, [q](const auto& x, const auto& y) { return q.f(x, y); },
+      [q](const auto& x, const auto& y) { return q.g(x, y); }));
 
   const Eigen::LLT<Mat> A(q.A);
   const auto y_star = [q, A](const Vec& x) -> Vec { return A.solve(q.C * x + q.b); };

@@ -39,9 +39,9 @@ GeneratedRidge generate_ridge(const RidgeSpec& spec) {
 Problem make_ridge(const GeneratedRidge& instance) {
   const Ridge& r = instance.data;
   const Index features = r.X.cols();
-  auto taped = std::make_unique<TapedProblem>(
-      make_bilevel({features, features}, [r](const auto& x, const auto& y) { return r.f(x, y); },
-                   [r](const auto& x, const auto& y) { return r.g(x, y); }));
+  auto taped = std::make_unique<TapedProblem>(make_bilevel(
+      {features, features}, [r](const auto& x, const auto& y) { return r.f(x, y); },
+      [r](const auto& x, const auto& y) { return r.g(x, y); }));
 
   const auto y_star = [r](const Vec& x) { return solution(r, x); };
   const double rows = static_cast<double>(r.s.size());

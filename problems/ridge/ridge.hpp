@@ -36,8 +36,8 @@ struct RidgeSpec {
   std::uint64_t seed = 1;
 };
 
-/// Random rows and noisy targets. The validation targets are what the ridge solution at a hidden x predicts, so that x is
-/// an optimum and Phi = 0 there.
+/// Random rows and noisy targets. The validation targets are what the ridge solution at a hidden x predicts, so that x
+/// is an optimum and Phi = 0 there.
 struct GeneratedRidge {
   Ridge data;
   Vec optimum;

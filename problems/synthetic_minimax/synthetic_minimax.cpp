@@ -38,11 +38,16 @@ Problem make_synthetic_minimax(const SyntheticMinimax& spec, MinimaxStart start)
   problem.constants = {10, 20};
   const double root = std::sqrt(eps);
   problem.optimum = {Vec{{0, 0, (L + 1) * root}}, -(L + 1.0 / 3) * eps * root};
-  problem.closed_form = {
-      [](const Vec& x) -> Vec { return Vec{{x[0] / 20, x[1] / 10}}; },
-      [eps, L](const Vec& x) { return w_shape(x[2], eps, L) + x[0] * x[0] / 40 + x[1] * x[1] / 20; },
-      [eps, L](const Vec& x) -> Vec { return Vec{{x[0] / 20, x[1] / 10, w_slope(x[2], eps, L).first}}; },
-      [eps, L](const Vec& x) -> Mat { return Vec{{0.05, 0.1, w_slope(x[2], eps, L).second}}.asDiagonal(); }};
+  problem.closed_form = {[](const Vec& x) -> Vec {
+                           return Vec{{x[0] / 20, x[1] / 10}};
+                         },
+                         [eps, L](const Vec& x) { return w_shape(x[2], eps, L) + x[0] * x[0] / 40 + x[1] * x[1] / 20; },
+                         [eps, L](const Vec& x) -> Vec {
+                           return Vec{{x[0] / 20, x[1] / 10, w_slope(x[2], eps, L).first}};
+                         },
+                         [eps, L](const Vec& x) -> Mat {
+                           return Vec{{0.05, 0.1, w_slope(x[2], eps, L).second}}.asDiagonal();
+                         }};
   for (const double t : {-(L + 2), -0.5 * (L + 1), -0.5, 0.5, 0.5 * (L + 1), L + 2})
     problem.branches.push_back({Vec{{0.3, -0.2, t * root}}, Vec{{0.1, 0.2}}});
   return problem;

@@ -1,7 +1,7 @@
 #pragma once
 
-// The one place where CppAD comes in. Its headers are complete on their own only with NDEBUG (without it they refer to a
-// compiled library, and run 2.5 times slower), so they are read with NDEBUG in every build. What CppAD would assert,
+// The one place where CppAD comes in. Its headers are complete on their own only with NDEBUG (without it they refer to
+// a compiled library, and run 2.5 times slower), so they are read with NDEBUG in every build. What CppAD would assert,
 // this library checks itself at the door.
 
 #include <Eigen/Core>

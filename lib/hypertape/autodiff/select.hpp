@@ -1,7 +1,7 @@
 #pragma once
 
-// Branches that a tape can follow. An `if`, a `?:` or std::max on values of x or y is decided once, while the function is
-// taped, and stays that way; these decide anew at every point:
+// Branches that a tape can follow. An `if`, a `?:` or std::max on values of x or y is decided once, while the function
+// is taped, and stays that way; these decide anew at every point:
 //
 //   select(less(t, 0.0), -t, t)        the second argument where t < 0, the third elsewhere
 //   max(a, b)   min(a, b)   clamp(t, low, high)
@@ -28,12 +28,13 @@ struct Condition {
 
 /// The scalar of an expression that mixes a scalar type with plain numbers.
 template <class A, class B>
-using CommonScalar = std::conditional_t<std::is_arithmetic_v<A>, std::conditional_t<std::is_arithmetic_v<B>, double, B>, A>;
+using CommonScalar =
+    std::conditional_t<std::is_arithmetic_v<A>, std::conditional_t<std::is_arithmetic_v<B>, double, B>, A>;
 
-#define HYPERTAPE_COMPARISON(name)                                      \
-  template <class A, class B>                                           \
-  Condition<CommonScalar<A, B>> name(const A& left, const B& right) {   \
-    return {Comparison::name, left, right};                             \
+#define HYPERTAPE_COMPARISON(name)                                    \
+  template <class A, class B>                                         \
+  Condition<CommonScalar<A, B>> name(const A& left, const B& right) { \
+    return {Comparison::name, left, right};                           \
   }
 HYPERTAPE_COMPARISON(less)
 HYPERTAPE_COMPARISON(less_equal)
@@ -44,11 +45,16 @@ HYPERTAPE_COMPARISON(greater)
 
 inline bool holds(Comparison comparison, double left, double right) {
   switch (comparison) {
-    case Comparison::less: return left < right;
-    case Comparison::less_equal: return left <= right;
-    case Comparison::equal: return left == right;
-    case Comparison::greater_equal: return left >= right;
-    case Comparison::greater: return left > right;
+    case Comparison::less:
+      return left < right;
+    case Comparison::less_equal:
+      return left <= right;
+    case Comparison::equal:
+      return left == right;
+    case Comparison::greater_equal:
+      return left >= right;
+    case Comparison::greater:
+      return left > right;
   }
   return false;
 }
@@ -68,11 +74,16 @@ template <class Base>
 CppAD::AD<Base> select_scalar(const Condition<CppAD::AD<Base>>& c, const CppAD::AD<Base>& if_true,
                               const CppAD::AD<Base>& if_false) {
   switch (c.comparison) {
-    case Comparison::less: return CppAD::CondExpLt(c.left, c.right, if_true, if_false);
-    case Comparison::less_equal: return CppAD::CondExpLe(c.left, c.right, if_true, if_false);
-    case Comparison::equal: return CppAD::CondExpEq(c.left, c.right, if_true, if_false);
-    case Comparison::greater_equal: return CppAD::CondExpGe(c.left, c.right, if_true, if_false);
-    case Comparison::greater: return CppAD::CondExpGt(c.left, c.right, if_true, if_false);
+    case Comparison::less:
+      return CppAD::CondExpLt(c.left, c.right, if_true, if_false);
+    case Comparison::less_equal:
+      return CppAD::CondExpLe(c.left, c.right, if_true, if_false);
+    case Comparison::equal:
+      return CppAD::CondExpEq(c.left, c.right, if_true, if_false);
+    case Comparison::greater_equal:
+      return CppAD::CondExpGe(c.left, c.right, if_true, if_false);
+    case Comparison::greater:
+      return CppAD::CondExpGt(c.left, c.right, if_true, if_false);
   }
   return if_false;
 }

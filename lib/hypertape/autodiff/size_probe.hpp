@@ -31,8 +31,8 @@ class SizeProbe {
   /// Where this thread's probes count; null counts nowhere.
   static SizeTally*& tally();
 
-  /// The result of an operation on `arguments` scalars, at least one of which has `kind`, that CppAD stores as `results`
-  /// variables.
+  /// The result of an operation on `arguments` scalars, at least one of which has `kind`, that CppAD stores as
+  /// `results` variables.
   static SizeProbe result(double value, Kind kind, int arguments, int results = 1) {
     SizeTally* const t = tally();
     if (t != nullptr && kind == Kind::variable) {
@@ -45,24 +45,25 @@ class SizeProbe {
     return {value, kind};
   }
 
+  // CppAD folds constants 0 and 1 next to a variable, not next to a parameter.
   friend SizeProbe operator+(const SizeProbe& a, const SizeProbe& b) {
-    if (a.is(0)) return {a.value_ + b.value_, b.kind_};
-    if (b.is(0)) return {a.value_ + b.value_, a.kind_};
+    if (b.folds(a, 0)) return {a.value_ + b.value_, b.kind_};
+    if (a.folds(b, 0)) return {a.value_ + b.value_, a.kind_};
     return result(a.value_ + b.value_, either(a, b), 2);
   }
   friend SizeProbe operator-(const SizeProbe& a, const SizeProbe& b) {
-    if (b.is(0)) return {a.value_ - b.value_, a.kind_};
+    if (a.folds(b, 0)) return {a.value_ - b.value_, a.kind_};
     return result(a.value_ - b.value_, either(a, b), 2);
   }
   friend SizeProbe operator*(const SizeProbe& a, const SizeProbe& b) {
-    if (a.is(0) || b.is(0)) return {0.0};
-    if (a.is(1)) return b;
-    if (b.is(1)) return a;
+    if (a.folds(b, 0) || b.folds(a, 0)) return {0.0};
+    if (b.folds(a, 1)) return b;
+    if (a.folds(b, 1)) return a;
     return result(a.value_ * b.value_, either(a, b), 2);
   }
   friend SizeProbe operator/(const SizeProbe& a, const SizeProbe& b) {
-    if (a.is(0)) return {0.0};
-    if (b.is(1)) return a;
+    if (b.folds(a, 0)) return {0.0};
+    if (a.folds(b, 1)) return a;
     return result(a.value_ / b.value_, either(a, b), 2);
   }
   SizeProbe operator-() const { return result(-value_, kind_, 1); }
@@ -80,60 +81,65 @@ class SizeProbe {
   friend bool operator==(const SizeProbe& a, const SizeProbe& b) { return compared(a, b), a.value_ == b.value_; }
   friend bool operator!=(const SizeProbe& a, const SizeProbe& b) { return compared(a, b), a.value_ != b.value_; }
 
+  // Functions of one argument, with the number of variables CppAD keeps for each. All are hidden friends: found for
+  // probes only, never in the way of an overload for double.
+#define HYPERTAPE_PROBE_UNARY(name, results) \
+  friend SizeProbe name(const SizeProbe& s) { return result(std::name(s.value()), s.kind(), 1, results); }
+  HYPERTAPE_PROBE_UNARY(abs, 1)
+  HYPERTAPE_PROBE_UNARY(fabs, 1)
+  HYPERTAPE_PROBE_UNARY(exp, 1)
+  HYPERTAPE_PROBE_UNARY(expm1, 1)
+  HYPERTAPE_PROBE_UNARY(log, 1)
+  HYPERTAPE_PROBE_UNARY(log1p, 1)
+  HYPERTAPE_PROBE_UNARY(sqrt, 1)
+  HYPERTAPE_PROBE_UNARY(sin, 2)
+  HYPERTAPE_PROBE_UNARY(cos, 2)
+  HYPERTAPE_PROBE_UNARY(tan, 2)
+  HYPERTAPE_PROBE_UNARY(asin, 2)
+  HYPERTAPE_PROBE_UNARY(acos, 2)
+  HYPERTAPE_PROBE_UNARY(atan, 2)
+  HYPERTAPE_PROBE_UNARY(sinh, 2)
+  HYPERTAPE_PROBE_UNARY(cosh, 2)
+  HYPERTAPE_PROBE_UNARY(tanh, 2)
+  HYPERTAPE_PROBE_UNARY(asinh, 2)
+  HYPERTAPE_PROBE_UNARY(acosh, 2)
+  HYPERTAPE_PROBE_UNARY(atanh, 2)
+  HYPERTAPE_PROBE_UNARY(erf, 5)
+  HYPERTAPE_PROBE_UNARY(erfc, 5)
+#undef HYPERTAPE_PROBE_UNARY
+
+  friend SizeProbe log10(const SizeProbe& s) { return log(s) / SizeProbe(std::log(10.0)); }
+  friend SizeProbe pow(const SizeProbe& a, const SizeProbe& b) {
+    return result(std::pow(a.value(), b.value()), either(a, b), 2, 3);
+  }
+  friend SizeProbe pow(const SizeProbe& a, int n) {  // CppAD multiplies repeatedly
+    SizeProbe p(1.0);
+    for (int k = 0; k < std::abs(n); ++k) p = p * a;
+    return n < 0 ? SizeProbe(1.0) / p : p;
+  }
+  friend SizeProbe atan2(const SizeProbe& y, const SizeProbe& x) {
+    return result(std::atan2(y.value(), x.value()), either(x, y), 12, 8);
+  }
+
+  // Eigen looks these up beside the scalar type.
+  friend SizeProbe conj(const SizeProbe& s) { return s; }
+  friend SizeProbe real(const SizeProbe& s) { return s; }
+  friend SizeProbe imag(const SizeProbe&) { return {}; }
+  friend SizeProbe abs2(const SizeProbe& s) { return s * s; }
+
   static Kind either(const SizeProbe& a, const SizeProbe& b) { return a.kind_ > b.kind_ ? a.kind_ : b.kind_; }
 
  private:
-  bool is(double constant) const { return kind_ == Kind::constant && value_ == constant; }
-  static void compared(const SizeProbe& a, const SizeProbe& b) { result(0, either(a, b), 2, 0); }
+  bool folds(const SizeProbe& other, double constant) const {
+    return kind_ == Kind::variable && other.kind_ == Kind::constant && other.value_ == constant;
+  }
+  static void compared(const SizeProbe& a, const SizeProbe& b) {
+    if (either(a, b) != Kind::constant) result(0, Kind::variable, 2, 0);  // on the tape even between parameters
+  }
 
   double value_ = 0;
   Kind kind_ = Kind::constant;
 };
-
-// Functions of one argument, with the number of variables CppAD keeps for each.
-#define HYPERTAPE_PROBE_UNARY(name, results) \
-  inline SizeProbe name(const SizeProbe& s) { return SizeProbe::result(std::name(s.value()), s.kind(), 1, results); }
-HYPERTAPE_PROBE_UNARY(abs, 1)
-HYPERTAPE_PROBE_UNARY(fabs, 1)
-HYPERTAPE_PROBE_UNARY(exp, 1)
-HYPERTAPE_PROBE_UNARY(expm1, 1)
-HYPERTAPE_PROBE_UNARY(log, 1)
-HYPERTAPE_PROBE_UNARY(log1p, 1)
-HYPERTAPE_PROBE_UNARY(sqrt, 1)
-HYPERTAPE_PROBE_UNARY(sin, 2)
-HYPERTAPE_PROBE_UNARY(cos, 2)
-HYPERTAPE_PROBE_UNARY(tan, 2)
-HYPERTAPE_PROBE_UNARY(asin, 2)
-HYPERTAPE_PROBE_UNARY(acos, 2)
-HYPERTAPE_PROBE_UNARY(atan, 2)
-HYPERTAPE_PROBE_UNARY(sinh, 2)
-HYPERTAPE_PROBE_UNARY(cosh, 2)
-HYPERTAPE_PROBE_UNARY(tanh, 2)
-HYPERTAPE_PROBE_UNARY(asinh, 2)
-HYPERTAPE_PROBE_UNARY(acosh, 2)
-HYPERTAPE_PROBE_UNARY(atanh, 2)
-HYPERTAPE_PROBE_UNARY(erf, 5)
-HYPERTAPE_PROBE_UNARY(erfc, 5)
-#undef HYPERTAPE_PROBE_UNARY
-
-inline SizeProbe log10(const SizeProbe& s) { return log(s) / SizeProbe(std::log(10.0)); }
-inline SizeProbe pow(const SizeProbe& a, const SizeProbe& b) {
-  return SizeProbe::result(std::pow(a.value(), b.value()), SizeProbe::either(a, b), 2, 3);
-}
-inline SizeProbe pow(const SizeProbe& a, int n) {  // CppAD multiplies repeatedly
-  SizeProbe p(1.0);
-  for (int k = 0; k < std::abs(n); ++k) p = p * a;
-  return n < 0 ? SizeProbe(1.0) / p : p;
-}
-inline SizeProbe atan2(const SizeProbe& y, const SizeProbe& x) {
-  return SizeProbe::result(std::atan2(y.value(), x.value()), SizeProbe::either(x, y), 12, 8);
-}
-
-// Eigen looks these up beside the scalar type.
-inline SizeProbe conj(const SizeProbe& s) { return s; }
-inline SizeProbe real(const SizeProbe& s) { return s; }
-inline SizeProbe imag(const SizeProbe&) { return {}; }
-inline SizeProbe abs2(const SizeProbe& s) { return s * s; }
 
 }  // namespace hypertape
 

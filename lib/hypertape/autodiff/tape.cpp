@@ -10,8 +10,8 @@
 namespace hypertape {
 namespace {
 
-// What CppAD holds for a tape at its largest, with the Taylor coefficients of its products: fitted to the peak memory of
-// dense and separable functions of 1.3 to 4 million operations, for which it is 0.86 to 1.46 times the truth.
+// What CppAD holds for a tape at its largest, with the Taylor coefficients of its products: fitted to the peak memory
+// of dense and separable functions of 1.3 to 4 million operations, for which it is 0.86 to 1.46 times the truth.
 constexpr std::size_t bytes_per_operation = 40;
 constexpr std::size_t bytes_per_argument = 12;
 constexpr std::size_t bytes_per_variable = 40;
@@ -138,9 +138,10 @@ double Tape::value(const Vec& x, const Vec& y) {
   }
   const double result = fun_.Forward(0, z_)[0];
   if (!allow_frozen_branches_ && fun_.compare_change_number() > 0)
-    throw FrozenBranch(text(name_, ": the tape is not the function here: ", fun_.compare_change_number(),
-                            " comparison(s) of values of x or y would be decided otherwise than at the recording point. "
-                            "Write select, max or min of hypertape instead of if, ?: or std::max"));
+    throw FrozenBranch(
+        text(name_, ": the tape is not the function here: ", fun_.compare_change_number(),
+             " comparison(s) of values of x or y would be decided otherwise than at the recording point. "
+             "Write select, max or min of hypertape instead of if, ?: or std::max"));
   return result;
 }
 

@@ -19,13 +19,13 @@ struct TapeOptions {
   /// Recording that would take more bytes than this is refused; 0 stands for half of the machine's memory.
   std::size_t max_bytes = 0;
 
-  /// The point at which functions are recorded; empty stands for zeros. It matters to a function that compares values of
-  /// x or y, or refuses some of them.
+  /// The point at which functions are recorded; empty stands for zeros. It matters to a function that compares values
+  /// of x or y, or refuses some of them.
   Vec record_x{};
   Vec record_y{};
 
-  /// A comparison of values of x or y (`if`, `?:`, std::max) is decided once, at the recording point. At a point where it
-  /// would be decided otherwise the tape is not the user's function, and FrozenBranch is thrown; true ignores that.
+  /// A comparison of values of x or y (`if`, `?:`, std::max) is decided once, at the recording point. At a point where
+  /// it would be decided otherwise the tape is not the user's function, and FrozenBranch is thrown; true ignores that.
   bool allow_frozen_branches = false;
 };
 
@@ -35,8 +35,8 @@ enum class Independent { y, both };
 /// The size that the tape of `function` will have, by running it with SizeProbe; records nothing.
 TapeSize predict_size(const Function& function, Dims dims, Independent independent, const TapeOptions& options = {});
 
-/// A scalar function recorded once, optimised, and evaluated at any point: value, gradient, Hessian products. z stands for
-/// y or for (x, y), by `independent`. Works inside a TapeSlot.
+/// A scalar function recorded once, optimised, and evaluated at any point: value, gradient, Hessian products. z stands
+/// for y or for (x, y), by `independent`. Works inside a TapeSlot.
 class Tape {
  public:
   Tape(const Function& function, Dims dims, Independent independent, const TapeOptions& options);
@@ -49,7 +49,8 @@ class Tape {
   /// Cost: one sweep, of order zero.
   double value(const Vec& x, const Vec& y);
 
-  /// The gradient over z lands in gradient_x (only if x is independent) and gradient_y. Cost: a sweep forward, one back.
+  /// The gradient over z lands in gradient_x (only if x is independent) and gradient_y. Cost: a sweep forward, one
+  /// back.
   double gradient(const Vec& x, const Vec& y, Vec* gradient_x, Vec& gradient_y);
 
   /// The Hessian over z at the point last given to value or gradient, times (p, q); null stands for zeros (p) and for a

@@ -5,10 +5,10 @@
 
 namespace hypertape {
 
-/// CppAD's memory and its recordings belong to a "thread number". Here that number belongs to an oracle, not to a thread:
-/// an oracle enters its slot for the time of a call, whichever thread makes it. So an oracle can be made in one thread and
-/// used in another, and separate oracles never share memory. CppAD has a fixed number of slots; oracles beyond it
-/// share, and take turns.
+/// CppAD's memory and its recordings belong to a "thread number". Here that number belongs to an oracle, not to a
+/// thread: an oracle enters its slot for the time of a call, whichever thread makes it. So an oracle can be made in one
+/// thread and used in another, and separate oracles never share memory. CppAD has a fixed number of slots; oracles
+/// beyond it share, and take turns.
 class TapeSlot {
  public:
   /// Sets CppAD up on first use, then takes the slot that the fewest oracles use.

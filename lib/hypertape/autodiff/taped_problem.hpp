@@ -65,8 +65,8 @@ TapedProblem make_minimax(Dims dims, F f, const TapeOptions& options = {}) {
   return {dims, Function("f", f), Function("g = -f", minus_f), options};
 }
 
-/// The tapes that make_bilevel would record, from the functions alone; nothing is recorded. Bytes are those needed while
-/// recording.
+/// The tapes that make_bilevel would record, from the functions alone; nothing is recorded. Bytes are those needed
+/// while recording.
 template <PlainFunction F, PlainFunction G>
 ProblemSize predict_bilevel(Dims dims, F f, G g, const TapeOptions& options = {}) {
   const Function ff("f", std::move(f)), gg("g", std::move(g));

@@ -7,8 +7,8 @@
 
 namespace hypertape {
 
-/// The vector that f and g are written for: an Eigen column vector of scalars S that checks every index, in every build,
-/// so that a function which reads outside its argument is refused when it is taped.
+/// The vector that f and g are written for: an Eigen column vector of scalars S that checks every index, in every
+/// build, so that a function which reads outside its argument is refused when it is taped.
 ///
 ///   template <class S> S g(const VecT<S>& x, const VecT<S>& y) { return 0.5 * y.dot(y) - x[0] * y.sum(); }
 template <class S>
@@ -37,8 +37,8 @@ class VecT : public Eigen::Matrix<S, Eigen::Dynamic, 1> {
   }
   Index checked_range(Index i, Index n) const {
     if (i < 0 || n < 0 || i + n > this->size())
-      throw std::out_of_range(text("reads entries ", i, " to ", i + n - 1, " of ", name_, ", which has ", this->size(),
-                                   " entries"));
+      throw std::out_of_range(
+          text("reads entries ", i, " to ", i + n - 1, " of ", name_, ", which has ", this->size(), " entries"));
     return n;
   }
 

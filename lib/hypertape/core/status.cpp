@@ -4,11 +4,16 @@ namespace hypertape {
 
 const char* to_string(Status status) {
   switch (status) {
-    case Status::converged: return "converged";
-    case Status::iteration_limit: return "iteration_limit";
-    case Status::not_finite: return "not_finite";
-    case Status::indefinite: return "indefinite";
-    case Status::stagnated: return "stagnated";
+    case Status::converged:
+      return "converged";
+    case Status::iteration_limit:
+      return "iteration_limit";
+    case Status::not_finite:
+      return "not_finite";
+    case Status::indefinite:
+      return "indefinite";
+    case Status::stagnated:
+      return "stagnated";
   }
   return "unknown";
 }

@@ -36,7 +36,8 @@ CgResult conjugate_gradient(LinearOperator& A, const Vec& b, Vec& q, const CgOpt
   };
   const double target = options.tolerance * options.tolerance;
   for (int& k = result.iterations;; ++k) {
-    if (!std::isfinite(rr)) return end(Status::not_finite, text("conjugate_gradient: residual ", rr, " at iteration ", k));
+    if (!std::isfinite(rr))
+      return end(Status::not_finite, text("conjugate_gradient: residual ", rr, " at iteration ", k));
     if (rr <= target) return end(Status::converged);
     if (k == options.max_iterations) return end(Status::iteration_limit);
 

@@ -13,8 +13,8 @@ struct RitzBounds {
   int steps = 0;        ///< products used
 };
 
-/// Lanczos with full reorthogonalisation from a seeded random start, maths.md (9). With steps >= dim both values are exact
-/// to rounding for a start that meets every eigenvector. Cost: `steps` products, dim * steps memory.
+/// Lanczos with full reorthogonalisation from a seeded random start, maths.md (9). With steps >= dim both values are
+/// exact to rounding for a start that meets every eigenvector. Cost: `steps` products, dim * steps memory.
 RitzBounds lanczos(LinearOperator& A, int steps, std::uint64_t seed);
 
 }  // namespace hypertape

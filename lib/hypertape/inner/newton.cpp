@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hypertape/core/require.hpp"
 #include "hypertape/inner/conjugate_gradient.hpp"
@@ -26,9 +27,10 @@ NewtonResult newton(BilevelOracle& oracle, const Vec& x, Vec& y, const NewtonOpt
     if (norm == 0) return end(Status::converged);
 
     step.setZero(y.size());
-    const auto solved = conjugate_gradient(oracle.curvature_at(x, y), -gradient, step,
-                                           {.max_iterations = 100 + 10 * static_cast<int>(std::min<Index>(y.size(), 10000)),
-                                            .tolerance = std::min(1e-3, norm) * norm});
+    const auto solved =
+        conjugate_gradient(oracle.curvature_at(x, y), -gradient, step,
+                           {.max_iterations = 100 + 10 * static_cast<int>(std::min<Index>(y.size(), 10000)),
+                            .tolerance = std::min(1e-3, norm) * norm});
     if (solved.status == Status::indefinite || solved.status == Status::not_finite)
       return end(solved.status, text("newton: step ", k, ": ", solved.message));
     result.step = step.norm();
@@ -48,6 +50,9 @@ NewtonResult newton(BilevelOracle& oracle, const Vec& x, Vec& y, const NewtonOpt
         break;
       }
       if (close) return end(Status::converged);
+      // No descent along a tiny Newton step: the gradient is all rounding, and y as good as the arithmetic allows.
+      const double rounding = std::sqrt(std::numeric_limits<double>::epsilon()) * (1 + y.norm());
+      if (length < 1e-3 && result.step <= rounding) return end(Status::converged);
       if (length < 1e-10) return end(Status::stagnated, text("newton: no descent from |grad_y g| = ", norm));
     }
     if (close) return end(Status::converged);

@@ -9,7 +9,8 @@ namespace hypertape {
 
 struct NewtonOptions {
   int max_iterations = 100;
-  double tolerance = 1e-12;  ///< stop when a full Newton step is at most tolerance * (1 + |y|): about |y - y*|
+  double tolerance = 1e-12;  ///< stop when a full Newton step is at most tolerance * (1 + |y|): about |y - y*|. Where
+                             ///< rounding allows less, at the point from which no step lowers |grad_y g| any more
 };
 
 struct NewtonResult {

@@ -130,9 +130,7 @@ HessianProduct BilevelOracle::hess_g(const Vec& x, const Vec& y, const Vec& p, c
 
 double BilevelOracle::do_g(const Vec&, const Vec&) { not_provided("the value of g"); }
 double BilevelOracle::do_grad_g(const Vec&, const Vec&, Vec&, Vec&) { not_provided("grad_x g"); }
-void BilevelOracle::do_adjoint_cross_product(const Vec&, const Vec&, const Vec&, Vec&) {
-  not_provided("d2g/dydx u");
-}
+void BilevelOracle::do_adjoint_cross_product(const Vec&, const Vec&, const Vec&, Vec&) { not_provided("d2g/dydx u"); }
 void BilevelOracle::do_hess_f(const Vec&, const Vec&, const Vec&, const Vec&, Vec&, Vec&) { not_provided("Hess f"); }
 void BilevelOracle::do_hess_g(const Vec&, const Vec&, const Vec&, const Vec&, Vec&, Vec&) { not_provided("Hess g"); }
 

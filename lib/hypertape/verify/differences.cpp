@@ -77,7 +77,9 @@ double Differences::value(double a, const Point& d, double b, const Point& e) co
 }
 
 double Differences::noise(const Point& d) const {
-  return noise_level([&](double t) { return value(t, d); }, 1e-8 * h0_);
+  // Two steps: the smaller sees fine noise under steep functions, the larger sees noise that comes in wide steps.
+  const auto along = [&](double t) { return value(t, d); };
+  return std::max(noise_level(along, 1e-8 * h0_), noise_level(along, 1e-5 * h0_));
 }
 
 Estimate Differences::first(const Point& d, double noise) const {

@@ -44,7 +44,8 @@ std::string to_json(const std::vector<Report>& reports) {
     auto checks = nlohmann::ordered_json::array();
     for (const Check& c : report.checks) {
       // JSON has no infinity: a deviation beyond all bounds is written as the largest number.
-      const double error = std::isfinite(c.worst_relative_error) ? c.worst_relative_error : std::numeric_limits<double>::max();
+      const double error =
+          std::isfinite(c.worst_relative_error) ? c.worst_relative_error : std::numeric_limits<double>::max();
       nlohmann::ordered_json order = nullptr;
       if (std::isfinite(c.observed_order)) order = c.observed_order;
       checks.push_back({{"name", c.name},

@@ -15,15 +15,15 @@
 namespace hypertape {
 namespace {
 
-constexpr double order_slack = 0.25;      // a remainder that should fall as h^p must be seen to fall as h^(p - slack)
+constexpr double order_slack = 0.25;  // a remainder that should fall as h^p must be seen to fall as h^(p - slack)
 constexpr double identity_tolerance = 1e-10;  // for what holds up to rounding: values, symmetry, adjoints
 constexpr int lanczos_steps = 40;
 
 /// The block of (x, y) in which a direction or a derivative lives.
 enum class Block { none, x, y, both };
 
-/// One derivative the oracle claims: the gradient of `function` (in == none), or its second derivative times a direction
-/// in block `in`; the claim lives in block `out`.
+/// One derivative the oracle claims: the gradient of `function` (in == none), or its second derivative times a
+/// direction in block `in`; the claim lives in block `out`.
 struct Derivative {
   std::string name;
   Value function;
@@ -139,19 +139,42 @@ class Verifier {
     const Vec no_x = Vec::Zero(dims_.x), no_y = Vec::Zero(dims_.y);
     constexpr double first = 1e-6, second = 1e-4;
     using P = const Point&;
-    std::vector<Derivative> all{
-        {"grad_x f", plain_.f, Block::x, Block::none, [&o, no_y](P z, P) { return Point{o.grad_f(z.x, z.y).x, no_y}; }, first},
-        {"grad_y f", plain_.f, Block::y, Block::none, [&o, no_x](P z, P) { return Point{no_x, o.grad_f(z.x, z.y).y}; }, first},
-        {"grad_y g", plain_.g, Block::y, Block::none, [&o, no_x](P z, P) { return Point{no_x, o.grad_y_g(z.x, z.y)}; }, first},
-        {"d2g/dy2 v", plain_.g, Block::y, Block::y,
-         [&o, no_x](P z, P d) { return Point{no_x, o.curvature_at(z.x, z.y)(d.y)}; }, second},
-        {"d2g/dxdy v", plain_.g, Block::x, Block::y,
-         [&o, no_y](P z, P d) { return Point{o.cross_product(z.x, z.y, d.y), no_y}; }, second}};
+    std::vector<Derivative> all{{"grad_x f", plain_.f, Block::x, Block::none,
+                                 [&o, no_y](P z, P) {
+                                   return Point{o.grad_f(z.x, z.y).x, no_y};
+                                 },
+                                 first},
+                                {"grad_y f", plain_.f, Block::y, Block::none,
+                                 [&o, no_x](P z, P) {
+                                   return Point{no_x, o.grad_f(z.x, z.y).y};
+                                 },
+                                 first},
+                                {"grad_y g", plain_.g, Block::y, Block::none,
+                                 [&o, no_x](P z, P) {
+                                   return Point{no_x, o.grad_y_g(z.x, z.y)};
+                                 },
+                                 first},
+                                {"d2g/dy2 v", plain_.g, Block::y, Block::y,
+                                 [&o, no_x](P z, P d) {
+                                   return Point{no_x, o.curvature_at(z.x, z.y)(d.y)};
+                                 },
+                                 second},
+                                {"d2g/dxdy v", plain_.g, Block::x, Block::y,
+                                 [&o, no_y](P z, P d) {
+                                   return Point{o.cross_product(z.x, z.y, d.y), no_y};
+                                 },
+                                 second}};
     if (o.has_second_order()) {
       all.push_back({"grad_x g", plain_.g, Block::x, Block::none,
-                     [&o, no_y](P z, P) { return Point{o.grad_g(z.x, z.y).x, no_y}; }, first});
+                     [&o, no_y](P z, P) {
+                       return Point{o.grad_g(z.x, z.y).x, no_y};
+                     },
+                     first});
       all.push_back({"d2g/dydx u", plain_.g, Block::y, Block::x,
-                     [&o, no_x](P z, P d) { return Point{no_x, o.adjoint_cross_product(z.x, z.y, d.x)}; }, second});
+                     [&o, no_x](P z, P d) {
+                       return Point{no_x, o.adjoint_cross_product(z.x, z.y, d.x)};
+                     },
+                     second});
       all.push_back({"Hess f (p, q)", plain_.f, Block::both, Block::both,
                      [&o](P z, P d) {
                        auto h = o.hess_f(z.x, z.y, d.x, d.y);
@@ -167,7 +190,11 @@ class Verifier {
     }
     if (options_.hypergradient)
       all.push_back({"hypergradient", [this](const Vec& x, const Vec& y) { return plain_.f(x, lower_level(x, y)); },
-                     Block::x, Block::none, [this, no_y](P z, P) { return Point{hypergradient(z), no_y}; }, 1e-5});
+                     Block::x, Block::none,
+                     [this, no_y](P z, P) {
+                       return Point{hypergradient(z), no_y};
+                     },
+                     1e-5});
     return all;
   }
 
@@ -175,8 +202,8 @@ class Verifier {
     Vec y = start;
     const auto solved = newton(oracle_, x, y);
     if (solved.status != Status::converged)
-      throw LowerLevelFailed(text("the lower level could not be solved to 1e-12: ", to_string(solved.status), ", ",
-                                  solved.message));
+      throw LowerLevelFailed(
+          text("the lower level could not be solved to 1e-12: ", to_string(solved.status), ", ", solved.message));
     return y;
   }
 
@@ -185,9 +212,10 @@ class Verifier {
     const Vec y = lower_level(z.x, z.y);
     const Gradient f = oracle_.grad_f(z.x, y);
     Vec v = Vec::Zero(dims_.y);
-    const auto solved = conjugate_gradient(oracle_.curvature_at(z.x, y), f.y, v,
-                                           {.max_iterations = 100 + 10 * static_cast<int>(std::min<Index>(dims_.y, 10000)),
-                                            .tolerance = 1e-13 * f.y.norm()});
+    const auto solved =
+        conjugate_gradient(oracle_.curvature_at(z.x, y), f.y, v,
+                           {.max_iterations = 100 + 10 * static_cast<int>(std::min<Index>(dims_.y, 10000)),
+                            .tolerance = 1e-13 * f.y.norm()});
     if (solved.status == Status::indefinite || solved.status == Status::not_finite)
       throw LowerLevelFailed(solved.message);
     return f.x - oracle_.cross_product(z.x, y, v);
@@ -291,7 +319,8 @@ class Verifier {
         if (std::isfinite(s->order)) orders.push_back(s->order);
       }
       // The size of the derivative here, from all directions, so that one that happens to vanish is no trouble.
-      const double scale = std::max(std::sqrt(squares / (2.0 * static_cast<double>(end - begin))), floor / derivative.tolerance);
+      const double scale =
+          std::max(std::sqrt(squares / (2.0 * static_cast<double>(end - begin))), floor / derivative.tolerance);
       double error = 0, allowed = derivative.tolerance;
       for (auto s = begin; s != end; ++s) {
         if (scale == 0) continue;
@@ -316,7 +345,8 @@ class Verifier {
     } else if (wrong > 0) {
       check.message = diagnose(derivative, samples, first_wrong);
     } else if (slow) {
-      check.message = text("the Taylor remainder falls as h^", check.observed_order, ", not as h^", check.expected_order);
+      check.message =
+          text("the Taylor remainder falls as h^", check.observed_order, ", not as h^", check.expected_order);
     }
     return judged;
   }
@@ -358,7 +388,8 @@ class Verifier {
         Point unit{Vec::Zero(dims_.x), Vec::Zero(dims_.y)};
         (unit.*part)[i] = 1;
         const double noise = differences.noise(unit);
-        const double truth = (derivative.order() == 1 ? differences.first(unit, noise) : differences.second(unit, e, noise)).value;
+        const double truth =
+            (derivative.order() == 1 ? differences.first(unit, noise) : differences.second(unit, e, noise)).value;
         const double off = std::abs((claim.*part)[i] - truth);
         if (off <= worst) continue;
         worst = off;

@@ -26,19 +26,18 @@ struct VerifyOptions {
 ///
 /// - values, gradients and second-order products against extrapolated central differences of f and g;
 /// - the rate of their Taylor remainders: h^2 for a right gradient, h^3 for a right second derivative, one less else;
-/// - symmetry of d2g/dy2, the adjoint identity of d2g/dxdy, strong convexity (the smallest Ritz value must be positive);
+/// - symmetry of d2g/dy2, the adjoint identity of d2g/dxdy, strong convexity (the smallest Ritz value must be
+/// positive);
 /// - branches: a derivative that is right at some points and wrong at others does not follow a branch of its function;
 /// - the hypergradient at y*(x) against differences of Phi(x) = f(x, y*(x)).
 ///
-/// A failed check says what the numbers look like: a flipped sign, a wrong factor, a transposed product, a frozen branch, a
-/// wrong term and the entry where it shows.
+/// A failed check says what the numbers look like: a flipped sign, a wrong factor, a transposed product, a frozen
+/// branch, a wrong term and the entry where it shows.
 Report verify(BilevelOracle& oracle, const PlainFunctions& plain, const VerifyOptions& options = {});
 
 /// The same for a problem that has its own plain functions, as taped problems do.
 template <class Problem>
-  requires requires(const Problem& p) { p.plain(); }
-Report verify(Problem& problem, const VerifyOptions& options = {}) {
-  return verify(problem, problem.plain(), options);
-}
+requires requires(const Problem& p) { p.plain(); }
+Report verify(Problem& problem, const VerifyOptions& options = {}) { return verify(problem, problem.plain(), options); }
 
 }  // namespace hypertape

@@ -1,0 +1,162 @@
+#include "hypertape/verify/verify.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include "hypertape/autodiff/select.hpp"
+#include "hypertape/autodiff/taped_problem.hpp"
+#include "problems/registry.hpp"
+#include "support/hand_written_oracle.hpp"
+
+using namespace hypertape;
+using testing::Bug;
+using testing::HandWrittenOracle;
+
+namespace {
+
+bool says(const Check& check, const std::string& words) { return check.message.find(words) != std::string::npos; }
+
+std::set<std::string> failed_checks(const Report& report) {
+  std::set<std::string> names;
+  for (const Check& c : report.checks)
+    if (!c.passed) names.insert(c.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every planted bug is found, and the check that fails names it") {
+  struct Planted {
+    Bug bug;
+    std::string check;
+    std::string words;
+  };
+  const Planted planted[] = {
+      {Bug::coefficient_in_grad_y_g, "grad_y g", "a term is missing or has a wrong coefficient"},
+      {Bug::factor_in_grad_y_f, "grad_y f", "is 2 times the derivative"},
+      {Bug::missing_term_in_grad_x_f, "grad_x f", "worst in the entry of x[0]"},
+      {Bug::missing_term_in_curvature, "d2g/dy2 v", "a term is missing"},
+      {Bug::transposed_cross_product, "d2g/dxdy v", "transposed"},
+      {Bug::sign_of_cross_product, "d2g/dxdy v", "wrong sign"},
+      {Bug::sign_of_grad_x_f, "grad_x f", "wrong sign"},
+      {Bug::frozen_branch_in_grad_y_g, "grad_y g", "a frozen branch"},
+      {Bug::frozen_branch_in_curvature, "d2g/dy2 v", "a frozen branch"},
+      {Bug::asymmetric_curvature, "symmetry of d2g/dy2", "<w, H v> differs"},
+      {Bug::not_convex, "strong convexity", "not positive"},
+  };
+  for (const auto& [bug, name, words] : planted)
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      HandWrittenOracle oracle(bug);
+      const Report report = verify(oracle, oracle.plain(), {.seed = seed});
+      CAPTURE(to_table(report));
+      CHECK_FALSE(report.passed);
+      CHECK_FALSE(report.check(name).passed);
+      CHECK(says(report.check(name), words));
+    }
+}
+
+TEST_CASE("a frozen branch is also reported as such by its own check, other bugs are not") {
+  for (const Bug bug : {Bug::frozen_branch_in_grad_y_g, Bug::frozen_branch_in_curvature}) {
+    HandWrittenOracle oracle(bug);
+    CHECK(failed_checks(verify(oracle)).count("branches") == 1);
+  }
+  for (const Bug bug : {Bug::none, Bug::coefficient_in_grad_y_g, Bug::factor_in_grad_y_f, Bug::transposed_cross_product,
+                        Bug::missing_term_in_curvature, Bug::sign_of_cross_product}) {
+    HandWrittenOracle oracle(bug);
+    CHECK(failed_checks(verify(oracle)).count("branches") == 0);
+  }
+}
+
+TEST_CASE("the Taylor rate alone tells a wrong derivative: one order is lost") {
+  HandWrittenOracle right, wrong_gradient(Bug::coefficient_in_grad_y_g), wrong_product(Bug::missing_term_in_curvature);
+  CHECK(verify(right).check("grad_y g").observed_order == doctest::Approx(2).epsilon(0.02));
+  CHECK(verify(right).check("d2g/dy2 v").observed_order == doctest::Approx(3).epsilon(0.02));
+  CHECK(verify(wrong_gradient).check("grad_y g").observed_order == doctest::Approx(1).epsilon(0.02));
+  CHECK(verify(wrong_product).check("d2g/dy2 v").observed_order == doctest::Approx(2).epsilon(0.02));
+}
+
+TEST_CASE("a wrong product spoils the hypergradient, and that is seen too") {
+  for (const Bug bug : {Bug::sign_of_cross_product, Bug::missing_term_in_grad_x_f, Bug::transposed_cross_product}) {
+    HandWrittenOracle oracle(bug);
+    CHECK_FALSE(verify(oracle).check("hypergradient").passed);
+  }
+  HandWrittenOracle not_convex(Bug::not_convex);
+  const Report report = verify(not_convex);
+  CHECK_FALSE(report.check("hypergradient").passed);
+  CHECK(says(report.check("hypergradient"), "lower level could not be solved"));
+}
+
+TEST_CASE("a correct oracle is never accused, over 1,000 random points") {
+  HandWrittenOracle oracle;
+  const Report report = verify(oracle, oracle.plain(), {.seed = 11, .points = 1000});
+  CAPTURE(to_table(report));
+  CHECK(report.passed);
+  for (const Check& c : report.checks) CHECK(c.points == 1000);
+}
+
+TEST_CASE("every shipped problem passes at many points, for several seeds") {
+  for (const auto& entry : problems::registry())
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      problems::Problem problem = problems::make_problem(entry.name, {.seed = seed});
+      const Report report =
+          verify(*problem.oracle, problem.plain,
+                 {.problem = entry.name, .seed = seed, .points = 60, .more_points = problem.branches});
+      CAPTURE(to_table(report));
+      CHECK(report.passed);
+    }
+}
+
+TEST_CASE("a branch frozen by taping is reported whether the oracle refuses it or not") {
+  const auto f = [](const auto& x, const auto& y) { return x.dot(y); };
+  const auto g = []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
+    S s = y.squaredNorm() - x.dot(y);
+    if (y[0] > 0.0) s += y[0] * y[0] * y[0];
+    return s;
+  };
+  const auto with_select = []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
+    return y.squaredNorm() - x.dot(y) + select(greater(y[0], 0.0), y[0] * y[0] * y[0], 0.0);
+  };
+  TapedProblem refusing = make_bilevel({2, 2}, f, g);
+  Report report = verify(refusing);
+  CHECK_FALSE(report.passed);
+  CHECK(says(report.check("branches"), "g: the tape is not the function here"));
+
+  TapedProblem silent = make_bilevel({2, 2}, f, g, {.allow_frozen_branches = true});
+  report = verify(silent);
+  CHECK(failed_checks(report).count("branches") == 1);
+  CHECK(says(report.check("value of g"), "a branch frozen when it was recorded"));
+
+  TapedProblem right = make_bilevel({2, 2}, f, with_select);
+  CHECK(verify(right).passed);
+}
+
+TEST_CASE("functions with a large offset or tiny derivatives are judged by their noise") {
+  const auto f = [](const auto& x, const auto& y) { return 1e9 + x[0] * y[0]; };
+  const auto g = [](const auto& x, const auto& y) { return -1e7 + 1e-3 * (y[0] * y[0] - x[0] * y[0]); };
+  TapedProblem problem = make_bilevel({1, 1}, f, g);
+  const Report report = verify(problem, {.points = 200});
+  CAPTURE(to_table(report));
+  CHECK(report.passed);
+}
+
+TEST_CASE("misuse is refused with the field and its value") {
+  HandWrittenOracle oracle;
+  CHECK_THROWS_WITH(verify(oracle, {.points = -1}), "verify: points = -1, must not be negative");
+  CHECK_THROWS_WITH(verify(oracle, {.points = 0}),
+                    "verify: points = 0 and more_points is empty, there must be a point");
+  CHECK_THROWS_WITH(verify(oracle, {.scales = {1, 0}}), "verify: scale = 0, must be positive");
+  CHECK_THROWS_WITH(verify(oracle, {.directions = 0}), "verify: directions = 0, must be positive");
+  CHECK_THROWS_WITH(verify(oracle, {.centre = {Vec::Ones(2), {}}}), "verify: centre.x has 2 entries, expected 3");
+  CHECK_THROWS_WITH(verify(oracle, PlainFunctions{}), "verify: PlainFunctions needs both f and g");
+  const auto undefined = [](const auto& x, const auto& y) { return log(-x[0] * x[0]) + y[0] * y[0]; };
+  TapedProblem nowhere = make_bilevel({1, 1}, undefined, undefined);
+  CHECK_THROWS_WITH_AS(verify(nowhere), doctest::Contains("not finite at 100 random points"), std::invalid_argument);
+}
+
+TEST_CASE("the same seed gives the same report") {
+  HandWrittenOracle oracle;
+  CHECK(to_json({verify(oracle, {.seed = 4})}) == to_json({verify(oracle, {.seed = 4})}));
+  CHECK(to_json({verify(oracle, {.seed = 4})}) != to_json({verify(oracle, {.seed = 5})}));
+}
