@@ -92,7 +92,8 @@ TEST_CASE("w agrees with the reference table") {
     return;
   }
   const Problem problem = make_synthetic_minimax();
-  for (const auto& row : nlohmann::json::parse(std::ifstream(path)).at("w").at("w")) {
+  const auto reference = nlohmann::json::parse(std::ifstream(path));
+  for (const auto& row : reference.at("w").at("w")) {
     const Vec x{{0, 0, row[0].get<double>()}};
     CAPTURE(x[2]);
     CHECK(std::abs(problem.closed_form.phi(x) - row[1].get<double>()) < 1e-16);
