@@ -22,7 +22,7 @@ Slope w_slope(double signed_t, double eps, double L) {
 }  // namespace
 
 Problem make_synthetic_minimax(const SyntheticMinimax& spec, MinimaxStart start) {
-  const auto [eps, L] = spec;
+  const double eps = spec.eps, L = spec.L;
   require(eps > 0, "synthetic_minimax: eps = ", eps, ", must be positive");
   require(L >= 1, "synthetic_minimax: L = ", L, ", must be at least 1");
   auto taped = std::make_unique<TapedProblem>(

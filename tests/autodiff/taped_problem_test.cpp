@@ -160,8 +160,8 @@ TEST_CASE("the recording point is checked and used") {
 }
 
 TEST_CASE("sizes are told before and after recording, and a limit stops the recording") {
-  const Index n = 50;
-  const auto pairs = [n]<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
+  constexpr Index n = 50;
+  const auto pairs = []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
     S sum = 0.0;
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < n; ++j) sum += (y[i] * y[j] - x[i]) * (y[i] * y[j] - x[i]);

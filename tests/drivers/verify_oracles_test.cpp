@@ -111,7 +111,6 @@ TEST_CASE("misuse is exit code 2 and a sentence") {
                                          {"--problem ridge --kappa 4", "--kappa is for quadratic only"},
                                          {"--problem quadratic --instance /none", "/none: cannot be opened"},
                                          {"stray", "too many positional"}}) {
-    CAPTURE(arguments);
     const Outcome outcome = run(arguments);
     CAPTURE(outcome.output);
     CHECK(outcome.code == 2);

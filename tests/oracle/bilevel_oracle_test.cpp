@@ -36,8 +36,8 @@ TEST_CASE("every entrance refuses points and directions of the wrong size or not
       {"hess_g", [&](const Vec& x, const Vec& y) { oracle.hess_g(x, y, ok, ok, a, b); }},
   };
   for (const auto& [name, call] : entrances) {
-    CAPTURE(name);
     const std::string where(name);
+    CAPTURE(where);
     CHECK_THROWS_WITH_AS(call(small, ok), (where + ": x has 2 entries, expected 3").c_str(), std::invalid_argument);
     CHECK_THROWS_WITH_AS(call(ok, small), (where + ": y has 2 entries, expected 3").c_str(), std::invalid_argument);
     CHECK_THROWS_WITH_AS(call(nan, ok), (where + ": x[2] = nan, must be finite").c_str(), std::invalid_argument);

@@ -121,7 +121,7 @@ TEST_CASE("a bad instance file is refused with the file and the fault") {
   };
   for (const auto& [content, words] : cases) {
     const TemporaryFile file(content);
-    CAPTURE(words);
+    CAPTURE(file.path);
     CHECK_THROWS_WITH_AS(read_quadratic(file.path), doctest::Contains(words.c_str()), std::runtime_error);
     CHECK_THROWS_WITH_AS(read_quadratic(file.path), doctest::Contains(file.path.c_str()), std::runtime_error);
   }

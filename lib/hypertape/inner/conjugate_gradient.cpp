@@ -14,7 +14,7 @@ CgResult conjugate_gradient(LinearOperator& A, const Vec& b, Vec& q, const CgOpt
   require(options.tolerance >= 0, "conjugate_gradient: tolerance = ", options.tolerance, ", must not be negative");
   require(options.refresh > 0, "conjugate_gradient: refresh = ", options.refresh, ", must be positive");
 
-  auto& [r, p, Ap] = workspace;
+  Vec &r = workspace.residual, &p = workspace.direction, &Ap = workspace.product;
   const auto compute_residual = [&] {
     A.apply(q, Ap);
     r = b - Ap;
