@@ -177,14 +177,15 @@ TEST_CASE("sizes are told before and after recording, and a limit stops the reco
   CHECK(actual.bytes() > 0);
   CHECK(actual.bytes() <= predicted.bytes());
 
-  CHECK_NOTHROW(make_bilevel({n, n}, pairs, pairs, {.max_bytes = predicted.f.bytes}));
+  CHECK(predicted.bytes() == predicted.f.bytes + 2 * predicted.g_y.bytes + predicted.g.bytes);
+  CHECK_NOTHROW(make_bilevel({n, n}, pairs, pairs, {.max_bytes = predicted.bytes()}));
   try {
-    make_bilevel({n, n}, pairs, pairs, {.max_bytes = predicted.f.bytes - 1});
+    make_bilevel({n, n}, pairs, pairs, {.max_bytes = predicted.bytes() - 1});
     FAIL("a recording over the limit was made");
   } catch (const std::invalid_argument& refused) {
     const std::string message = refused.what();
     CAPTURE(message);
-    CHECK(message.find("f: taping it would take " + std::to_string(predicted.f.operations)) == 0);
+    CHECK(message.find("taping f and g would take " + std::to_string(predicted.f.operations)) == 0);
     CHECK(message.find("TapeOptions::max_bytes") != std::string::npos);
     CHECK(message.find("row terms") != std::string::npos);
   }

@@ -8,8 +8,8 @@
 #   ```text output=NAME     what it prints: later in the same document
 #
 # and prints the names, a line each. "```cpp fragment of=NAME" shows lines of example NAME, of any document, once more:
-# each of its lines that is not blank must be a line of that example, indentation apart. Any other C++ block, a pair that
-# is not complete, and an unknown language or tag are errors: the exit code is 1 and standard error says where.
+# each of its lines that is not blank must be a line of that example, indentation apart. Any other C++ block, a pair
+# that is not complete, and an unknown language or tag are errors: the exit code is 1 and standard error says where.
 
 function fail(at, message) {
   printf "%s: %s\n", at, message | "cat 1>&2"
@@ -49,7 +49,8 @@ function open_block(    info, words, word) {
   } else if (word[1] == "text" && words > 1) {
     if (words == 2 && (name = name_in(word[2], "output")) != "") {
       kind = "output"
-      if (document[name] != FILENAME) fail(opened, "output of " name ", but no example " name " above it in this document")
+      if (document[name] != FILENAME)
+        fail(opened, "output of " name ", but no example " name " above it in this document")
       if (name in output) fail(opened, "output of " name " is there already, at " output[name])
       output[name] = opened
       printf "" > (out "/" name ".txt")

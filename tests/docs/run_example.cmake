@@ -3,7 +3,8 @@ execute_process(COMMAND ${PROGRAM} OUTPUT_FILE ${PRINTED} ERROR_VARIABLE errors 
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} ended with ${code}\n${errors}")
 endif()
-execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${EXPECTED} ${PRINTED} RESULT_VARIABLE differs OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${EXPECTED} ${PRINTED} RESULT_VARIABLE differs
+  OUTPUT_QUIET ERROR_QUIET)
 if(differs)
   execute_process(COMMAND diff -u ${EXPECTED} ${PRINTED})
   message(FATAL_ERROR "${PROGRAM} does not print what its document says (- the document, + the program)")

@@ -59,7 +59,8 @@ printf '  ```cpp\n  ```\n' >bad.md
 expect "an indented block" extract.awk 'bad.md:1: a block opens and closes'
 
 touch docs/there.md
-printf '# One two, three\n[a](docs/there.md) [b](docs) [c](#one-two-three) [d](https://nowhere.example) `[e](no.md)`\n' >bad.md
+printf '# One two, three\n[a](docs/there.md) [b](docs) [c](#one-two-three)\n' >bad.md
+printf '[d](https://nowhere.example) `[e](no.md)`\n' >>bad.md
 expect "good links" links.awk ""
 printf '[a](docs/there.md) and [b](docs/missing.md)\n' >bad.md
 expect "a missing file" links.awk 'bad.md:1: docs/missing.md: there is no docs/missing.md'

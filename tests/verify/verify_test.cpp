@@ -132,6 +132,42 @@ TEST_CASE("a branch frozen by taping is reported whether the oracle refuses it o
   CHECK(verify(right).passed);
 }
 
+TEST_CASE("an oracle that gives up where a diagnosis looks is reported all the same") {
+  // A wrong product, and a branch that freezes beyond a threshold which only some directions reach.
+  class Throwing final : public BilevelOracle {
+   public:
+    Dims dims() const override { return {2, 2}; }
+
+   private:
+    double do_f(const Vec& x, const Vec& y) override { return x.dot(y); }
+    double do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) override {
+      gx = y;
+      gy = x;
+      return x.dot(y);
+    }
+    void do_grad_y_g(const Vec& x, const Vec& y, Vec& out) override {
+      if (x[0] > 0.4) throw FrozenBranch("beyond");
+      out = 2 * y - x;
+    }
+    LinearOperator& do_curvature_at(const Vec&, const Vec&) override { return twice_; }
+    void do_cross_product(const Vec&, const Vec&, const Vec& v, Vec& out) override { out = Vec{{-v[0], -v[1] + v[0]}}; }
+    class Twice final : public LinearOperator {
+     public:
+      Index dim() const override { return 2; }
+
+     private:
+      void do_apply(const Vec& v, Vec& out) override { out = 2 * v; }
+    } twice_;
+  } oracle;
+  const PlainFunctions plain{[](const Vec& x, const Vec& y) { return x.dot(y); },
+                             [](const Vec& x, const Vec& y) { return y.squaredNorm() - x.dot(y); }};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Report report;
+    CHECK_NOTHROW(report = verify(oracle, plain, {.seed = seed, .points = 4, .scales = {0.3}}));
+    CHECK_FALSE(report.passed);
+  }
+}
+
 TEST_CASE("functions with a large offset or tiny derivatives are judged by their noise") {
   const auto f = [](const auto& x, const auto& y) { return 1e9 + x[0] * y[0]; };
   const auto g = [](const auto& x, const auto& y) { return -1e7 + 1e-3 * (y[0] * y[0] - x[0] * y[0]); };

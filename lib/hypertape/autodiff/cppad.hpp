@@ -6,12 +6,22 @@
 
 #include <Eigen/Core>
 
-#ifdef NDEBUG
-#include <cppad/cppad.hpp>
-#else
+#ifdef CPPAD_CPPAD_HPP
+#error "include Hypertape before cppad/cppad.hpp: a CppAD base type must be known first"
+#endif
+
+#ifndef NDEBUG
 #define NDEBUG
+#define HYPERTAPE_RESTORE_ASSERTIONS
+#endif
+#include <cppad/base_require.hpp>
+
+#include "hypertape/autodiff/symbol.hpp"
+// The order matters: CppAD finds what it asks of a base type only if it stands before its templates.
 #include <cppad/cppad.hpp>
+#ifdef HYPERTAPE_RESTORE_ASSERTIONS
 #undef NDEBUG
+#undef HYPERTAPE_RESTORE_ASSERTIONS
 #include <cassert>
 #endif
 
@@ -45,3 +55,4 @@ AD<Base> abs2(const AD<Base>& s) {
 }  // namespace CppAD
 
 HYPERTAPE_EIGEN_SCALAR(CppAD::AD<double>)
+HYPERTAPE_EIGEN_SCALAR(CppAD::AD<hypertape::Symbol>)

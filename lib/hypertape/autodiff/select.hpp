@@ -34,7 +34,8 @@ using CommonScalar =
 #define HYPERTAPE_COMPARISON(name)                                    \
   template <class A, class B>                                         \
   Condition<CommonScalar<A, B>> name(const A& left, const B& right) { \
-    return {Comparison::name, left, right};                           \
+    using S = CommonScalar<A, B>;                                     \
+    return {Comparison::name, S(left), S(right)};                     \
   }
 HYPERTAPE_COMPARISON(less)
 HYPERTAPE_COMPARISON(less_equal)

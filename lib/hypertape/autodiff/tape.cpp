@@ -1,7 +1,5 @@
 #include "hypertape/autodiff/tape.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "hypertape/core/require.hpp"
@@ -17,12 +15,6 @@ constexpr std::size_t bytes_per_argument = 12;
 constexpr std::size_t bytes_per_variable = 40;
 constexpr std::size_t bytes_per_parameter = 70;
 
-std::size_t default_limit() {
-  const auto pages = sysconf(_SC_PHYS_PAGES);
-  const auto page = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 2 : 0;
-}
-
 Vec recording_point(const char* name, const Vec& given, Index dim) {
   if (given.size() == 0) return Vec::Zero(dim);
   require_vector("TapeOptions", name, given, dim);
@@ -34,15 +26,6 @@ VecT<S> scalars(const char* name, const CppAD::vector<S>& from, std::size_t begi
   VecT<S> out(name, size);
   for (Index i = 0; i < size; ++i) out[i] = from[begin + static_cast<std::size_t>(i)];
   return out;
-}
-
-std::string gigabytes(std::size_t bytes) { return text(static_cast<double>(bytes) / 1e9, " GB"); }
-
-void require_room(const Function& function, const TapeSize& size, std::size_t limit) {
-  if (limit == 0) limit = default_limit();
-  require(limit == 0 || size.bytes <= limit, function.name(), ": taping it would take ", size.operations,
-          " operations and about ", gigabytes(size.bytes), ", more than TapeOptions::max_bytes = ", gigabytes(limit),
-          ". A sum over data belongs in row terms, which tape one row only (docs/architecture.md)");
 }
 
 /// Ends a recording that an exception leaves behind.
@@ -84,8 +67,6 @@ Tape::Tape(const Function& function, Dims dims, Independent independent, const T
       dims_(dims),
       independent_(independent),
       allow_frozen_branches_(options.allow_frozen_branches) {
-  require_room(function, predict_size(function, dims, independent, options), options.max_bytes);
-
   const Vec x0 = recording_point("record_x", options.record_x, dims.x);
   const Vec y0 = recording_point("record_y", options.record_y, dims.y);
   const bool both = independent == Independent::both;

@@ -16,7 +16,7 @@ struct TapeSize {
 };
 
 struct TapeOptions {
-  /// Recording that would take more bytes than this is refused; 0 stands for half of the machine's memory.
+  /// A problem whose tapes would take more bytes than this is refused; 0 stands for half of the machine's memory.
   std::size_t max_bytes = 0;
 
   /// The point at which functions are recorded; empty stands for zeros. It matters to a function that compares values

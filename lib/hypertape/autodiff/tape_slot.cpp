@@ -25,6 +25,7 @@ struct Registry {
     CppAD::thread_alloc::parallel_setup(slots, in_parallel, current);
     CppAD::thread_alloc::hold_memory(true);
     CppAD::parallel_ad<double>();
+    CppAD::parallel_ad<Symbol>();
   }
 };
 

@@ -1,11 +1,38 @@
 #include "hypertape/autodiff/taped_problem.hpp"
 
+#include <unistd.h>
+
 #include <optional>
 
 #include "hypertape/autodiff/tape_slot.hpp"
 #include "hypertape/core/require.hpp"
 
 namespace hypertape {
+namespace {
+
+std::size_t default_limit() {
+  const auto pages = sysconf(_SC_PHYS_PAGES);
+  const auto page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 2 : 0;
+}
+
+std::string gigabytes(std::size_t bytes) { return text(static_cast<double>(bytes) / 1e9, " GB"); }
+
+void require_room(const ProblemSize& size, std::size_t limit) {
+  if (limit == 0) limit = default_limit();
+  require(limit == 0 || size.bytes() <= limit, "taping f and g would take ", size.f.operations, " and ",
+          size.g.operations, " operations and about ", gigabytes(size.bytes()),
+          ", more than TapeOptions::max_bytes = ", gigabytes(limit),
+          ". A sum over data belongs in row terms, which tape one row only (docs/tutorial.md)");
+}
+
+}  // namespace
+
+ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, const TapeOptions& options) {
+  const TapeSize g_y = predict_size(g, dims, Independent::y, options);
+  return {predict_size(f, dims, Independent::both, options), g_y, g_y,
+          predict_size(g, dims, Independent::both, options)};
+}
 
 class TapedProblem::Curvature final : public LinearOperator {
  public:
@@ -38,6 +65,7 @@ struct TapedProblem::Impl {
       : dims(d), f_function(std::move(f)), g_function(std::move(g)) {
     require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
     require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
+    require_room(predict_problem(dims, f_function, g_function, options), options.max_bytes);
     const auto entry = slot.enter();
     tapes.emplace(*this, options);
   }
@@ -70,7 +98,8 @@ PlainFunctions TapedProblem::plain() const {
 }
 
 ProblemSize TapedProblem::size() const {
-  return {impl_->tapes->f.size(), impl_->tapes->g_y.size(), impl_->tapes->g.size()};
+  const auto& tapes = *impl_->tapes;
+  return {tapes.f.size(), tapes.g_y.size(), tapes.curvature.size(), tapes.g.size()};
 }
 
 double TapedProblem::do_f(const Vec& x, const Vec& y) {

@@ -10,12 +10,17 @@ namespace hypertape {
 
 /// What the tapes of a problem take.
 struct ProblemSize {
-  TapeSize f;    ///< f in (x, y)
-  TapeSize g_y;  ///< g in y, with x as parameters: the inner loop
-  TapeSize g;    ///< g in (x, y): the products that involve x
+  TapeSize f;          ///< f in (x, y)
+  TapeSize g_y;        ///< g in y, with x as parameters: the inner loop
+  TapeSize curvature;  ///< the same again, for the linearisation that products go on using
+  TapeSize g;          ///< g in (x, y): the products that involve x
 
-  std::size_t bytes() const { return f.bytes + g_y.bytes + g.bytes; }
+  std::size_t bytes() const { return f.bytes + g_y.bytes + curvature.bytes + g.bytes; }
 };
+
+/// The tapes that a problem would record, from the functions alone; nothing is recorded. Bytes are those needed while
+/// recording.
+ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, const TapeOptions& options);
 
 /// A bilevel problem from two plain functions: each is taped when the problem is made, then every derivative, at any
 /// point, is exact to rounding. Small or irregular problems; sums over data rows are for row terms.
@@ -65,13 +70,10 @@ TapedProblem make_minimax(Dims dims, F f, const TapeOptions& options = {}) {
   return {dims, Function("f", f), Function("g = -f", minus_f), options};
 }
 
-/// The tapes that make_bilevel would record, from the functions alone; nothing is recorded. Bytes are those needed
-/// while recording.
+/// The tapes that make_bilevel would record.
 template <PlainFunction F, PlainFunction G>
 ProblemSize predict_bilevel(Dims dims, F f, G g, const TapeOptions& options = {}) {
-  const Function ff("f", std::move(f)), gg("g", std::move(g));
-  return {predict_size(ff, dims, Independent::both, options), predict_size(gg, dims, Independent::y, options),
-          predict_size(gg, dims, Independent::both, options)};
+  return predict_problem(dims, Function("f", std::move(f)), Function("g", std::move(g)), options);
 }
 
 }  // namespace hypertape

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace hypertape {
+
+/// Rows that are computed together: a program handles this many with one reading of each of its instructions.
+inline constexpr int pack_lanes = 32;
+
+/// One number for each row of a pack.
+struct alignas(64) Pack {
+  double lane[pack_lanes];
+};
+
+/// As many doubles as a register holds that the compiler may use.
+#if defined(__AVX512F__)
+inline constexpr int simd_lanes = 8;
+using Simd = double __attribute__((vector_size(64)));
+using SimdBits = std::int64_t __attribute__((vector_size(64)));
+#elif defined(__AVX__)
+inline constexpr int simd_lanes = 4;
+using Simd = double __attribute__((vector_size(32)));
+using SimdBits = std::int64_t __attribute__((vector_size(32)));
+#else
+inline constexpr int simd_lanes = 2;
+using Simd = double __attribute__((vector_size(16)));
+using SimdBits = std::int64_t __attribute__((vector_size(16)));
+#endif
+
+inline Simd load(const double* from) {
+  Simd out;
+  __builtin_memcpy(&out, from, sizeof out);
+  return out;
+}
+inline void store(double* to, Simd value) { __builtin_memcpy(to, &value, sizeof value); }
+inline Simd broadcast(double value) { return Simd{} + value; }
+inline Simd bits_as_double(SimdBits bits) { return (Simd)bits; }  // NOLINT: a cast of vectors keeps the bits
+inline SimdBits double_as_bits(Simd x) { return (SimdBits)x; }    // NOLINT
+
+/// exp of every lane: within 1 ulp of the true value; infinities, zeros, subnormal numbers and
+/// not-a-numbers as in <cmath>.
+inline Simd exp(Simd x) {
+  // x = n log 2 + r with |r| <= log(2) / 2: exp(x) = 2^n exp(r), exp(r) by its Taylor polynomial of degree 13, whose
+  // remainder is 4e-18. Adding 1.5 2^52 rounds to an integer and leaves it in the low bits.
+  constexpr double shift = 0x1.8p52, log2e = 0x1.71547652b82fep0;
+  constexpr double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const Simd low = broadcast(-746), high = broadcast(710);
+  Simd clamped = x < low ? low : x;
+  clamped = clamped > high ? high : clamped;
+  const Simd shifted = clamped * log2e + shift;
+  const Simd n = shifted - shift;
+  const Simd r = (clamped - n * ln2_high) - n * ln2_low;
+  Simd p = broadcast(1.0 / 6227020800);
+  p = p * r + 1.0 / 479001600;
+  p = p * r + 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  // 2^n in two factors, so that results near the ends of the range come out rounded, not lost.
+  const SimdBits integer = double_as_bits(shifted) - static_cast<std::int64_t>(0x4338000000000000);
+  const SimdBits half = integer >> 1, rest = integer - half;
+  Simd result = p * bits_as_double((half + 1023) << 52) * bits_as_double((rest + 1023) << 52);
+  result = x > broadcast(709.782712893384) ? broadcast(infinity) : result;
+  result = x < broadcast(-745.1332191019412) ? Simd{} : result;
+  return x == x ? result : x;
+}
+
+/// log, likewise.
+inline Simd log(Simd x) {
+  // x = 2^k m with sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), by its series in s^2 <= 0.0295.
+  constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const SimdBits subnormal = x < broadcast(0x1p-1022);
+  const Simd scaled = subnormal ? x * 0x1p54 : x;
+  const SimdBits bits = double_as_bits(scaled);
+  // Counting exponents from sqrt(1/2) keeps m around one.
+  const SimdBits offset = bits - static_cast<std::int64_t>(0x3fe6a09e667f3bcd);
+  const SimdBits exponent = offset >> 52;
+  const Simd m = bits_as_double(bits - (exponent << 52));
+  // int64 to double through the low bits of 1.5 2^52.
+  Simd k = bits_as_double(exponent + static_cast<std::int64_t>(0x4338000000000000)) - 0x1.8p52;
+  k = subnormal ? k - 54.0 : k;
+  const Simd f = m - 1.0, s = f / (2.0 + f), z = s * s;
+  Simd p = broadcast(2.0 / 23);
+  p = p * z + 2.0 / 21;
+  p = p * z + 2.0 / 19;
+  p = p * z + 2.0 / 17;
+  p = p * z + 2.0 / 15;
+  p = p * z + 2.0 / 13;
+  p = p * z + 2.0 / 11;
+  p = p * z + 2.0 / 9;
+  p = p * z + 2.0 / 7;
+  p = p * z + 2.0 / 5;
+  p = p * z + 2.0 / 3;
+  // log m = 2 s + s z p = f - s (f - z p): the second form keeps the digits of f.
+  Simd result = k * ln2_high + (f - (s * (f - z * p) - k * ln2_low));
+  result = x == broadcast(infinity) ? x : result;
+  result = x == Simd{} ? broadcast(-infinity) : result;
+  result = x < Simd{} ? broadcast(std::numeric_limits<double>::quiet_NaN()) : result;
+  return x == x ? result : x;
+}
+
+}  // namespace hypertape

@@ -1,0 +1,128 @@
+#include "hypertape/autodiff/row_terms.hpp"
+
+#include <cmath>
+
+#include "hypertape/core/require.hpp"
+
+namespace hypertape {
+namespace {
+
+void require_width(const char* view, Index width) {
+  require(width > 0, view, ": width = ", width, ", must be positive");
+}
+
+}  // namespace
+
+LinearView entries() {
+  LinearView view;
+  view.kind_ = LinearView::Kind::entries;
+  view.width_ = 1;
+  return view;
+}
+
+LinearView columns(Index width) {
+  require_width("columns", width);
+  LinearView view;
+  view.kind_ = LinearView::Kind::columns;
+  view.width_ = width;
+  return view;
+}
+
+LinearView shared() {
+  LinearView view;
+  view.kind_ = LinearView::Kind::shared;
+  return view;
+}
+
+LinearView product(RowMat X, Index width) {
+  require_width("product", width);
+  require(X.size() > 0, "product: X is ", X.rows(), " x ", X.cols(), ", must not be empty");
+  require(X.allFinite(), "product: X has entries that are not finite");
+  LinearView view;
+  view.kind_ = LinearView::Kind::dense;
+  view.width_ = width;
+  view.dense_ = std::make_shared<const RowMat>(std::move(X));
+  return view;
+}
+
+LinearView product(SparseRows X, Index width) {
+  require_width("product", width);
+  require(X.rows() > 0 && X.cols() > 0, "product: X is ", X.rows(), " x ", X.cols(), ", must not be empty");
+  X.makeCompressed();
+  for (Index e = 0; e < X.nonZeros(); ++e)
+    require(std::isfinite(X.valuePtr()[e]), "product: X has entries that are not finite");
+  LinearView view;
+  view.kind_ = LinearView::Kind::sparse;
+  view.width_ = width;
+  view.sparse_columns_ = std::make_shared<const SparseColumns>(X);
+  view.sparse_ = std::make_shared<const SparseRows>(std::move(X));
+  return view;
+}
+
+Index LinearView::rows(Index dim) const {
+  switch (kind_) {
+    case Kind::entries:
+    case Kind::columns:
+      return dim / width_;
+    case Kind::dense:
+      return dense_->rows();
+    case Kind::sparse:
+      return sparse_->rows();
+    default:
+      return -1;
+  }
+}
+
+void LinearView::require_fits(const char* variable, Index dim, Index count) const {
+  if (is_product()) {
+    const Index p = kind_ == Kind::dense ? dense_->cols() : sparse_->cols();
+    require(dim == p * width_, "term: product view of ", variable, " needs dim = columns of X * width = ", p, " * ",
+            width_, ", but dim of ", variable, " = ", dim);
+  }
+  if (kind_ == Kind::columns)
+    require(dim % width_ == 0, "term: columns(", width_, ") of ", variable, ", whose dim = ", dim,
+            " is not a multiple of it");
+  require(rows(dim) < 0 || rows(dim) == count, "term: the view of ", variable, " has ", rows(dim), " rows, expected ",
+          count);
+}
+
+void LinearView::row(const Vec& v, Index i, VecT<double>& out) const {
+  if (kind_ == Kind::shared)
+    for (Index j = 0; j < out.size(); ++j) out[j] = v[j];
+  else if (is_local())
+    for (Index j = 0; j < out.size(); ++j) out[j] = v[i * width_ + j];
+  else if (is_product())
+    for (Index j = 0; j < out.size(); ++j) {
+      out[j] = 0;
+      if (kind_ == Kind::dense)
+        for (Index k = 0; k < dense_->cols(); ++k) out[j] += (*dense_)(i, k) * v[k * width_ + j];
+      else
+        for (SparseRows::InnerIterator e(*sparse_, i); e; ++e) out[j] += e.value() * v[e.col() * width_ + j];
+    }
+}
+
+Index Term::count(Dims dims) const {
+  Index n = rows.data.size() > 0 ? rows.data.rows() : -1;
+  if (n < 0) n = rows.y.rows(dims.y);
+  if (n < 0) n = rows.x.rows(dims.x);
+  require(n > 0, "term: the number of rows is not known: give data, or a view other than shared");
+  rows.y.require_fits("y", dims.y, n);
+  rows.x.require_fits("x", dims.x, n);
+  require(rows.data.allFinite(), "term: data has entries that are not finite");
+  return n;
+}
+
+double Term::value(const Vec& x, const Vec& y) const {
+  VecT<double> a("a", rows.y.width(y.size())), b("b", rows.x.width(x.size())), d("d", rows.data.cols());
+  const Index n = count({x.size(), y.size()});
+  double sum = 0;
+  for (Index i = 0; i < n; ++i) {
+    rows.y.row(y, i, a);
+    rows.x.row(x, i, b);
+    for (Index j = 0; j < d.size(); ++j) d[j] = rows.data(i, j);
+    sum += plain(a, b, d);
+  }
+  return weight * sum;
+}
+
+}  // namespace hypertape

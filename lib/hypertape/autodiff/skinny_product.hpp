@@ -1,0 +1,30 @@
+#pragma once
+
+#include <Eigen/SparseCore>
+
+#include "hypertape/core/types.hpp"
+
+namespace hypertape {
+
+using RowMat = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
+using SparseColumns = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
+
+// Products of a tall matrix X (n x p) with a matrix of few columns, for a range of rows. Such products are where
+// general libraries are weak: here the few columns are a compile-time width, held in registers
+// (tests/benchmarks/bench_oracles has the figures).
+//
+// W is given as `width` rows of length p (dense X), or as p rows of length `width` (sparse X): the layout each kernel
+// reads in order. Images z = X W' are stored by component: z[j * stride + i] for component j of row i.
+
+/// z = X[first .. first + rows) W'.
+void multiply_rows(const RowMat& X, Index first, Index rows, const double* W, Index width, double* z, Index stride);
+void multiply_rows(const SparseRows& X, Index first, Index rows, const double* W, Index width, double* z, Index stride);
+
+/// G += z' X[first .. first + rows), G being `width` rows of length p.
+void add_transposed(const RowMat& X, Index first, Index rows, const double* z, Index stride, Index width, double* G);
+
+/// G[k] = sum_i X(i, k) z[i] for columns k in [first, last), z and G being rows of length `width`.
+void multiply_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G);
+
+}  // namespace hypertape

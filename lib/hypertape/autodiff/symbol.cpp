@@ -1,0 +1,170 @@
+#include "hypertape/autodiff/cppad.hpp"
+
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+namespace hypertape {
+
+int arity(Op op) {
+  if (op == Op::constant || op == Op::input) return 0;
+  if (op <= Op::pow) return 2;
+  return op < Op::select_less ? 1 : 4;
+}
+
+double evaluate(Op op, const std::array<double, 4>& arguments) {
+  const auto [a, b, if_true, if_false] = arguments;
+  switch (op) {
+    case Op::constant:
+    case Op::input:
+      return a;
+    case Op::add:
+      return a + b;
+    case Op::sub:
+      return a - b;
+    case Op::mul:
+      return a * b;
+    case Op::div:
+      return a / b;
+    case Op::pow:
+      return std::pow(a, b);
+    case Op::neg:
+      return -a;
+    case Op::abs:
+      return std::abs(a);
+    case Op::sign:
+      return CppAD::sign(a);
+    case Op::exp:
+      return std::exp(a);
+    case Op::expm1:
+      return std::expm1(a);
+    case Op::log:
+      return std::log(a);
+    case Op::log1p:
+      return std::log1p(a);
+    case Op::sqrt:
+      return std::sqrt(a);
+    case Op::sin:
+      return std::sin(a);
+    case Op::cos:
+      return std::cos(a);
+    case Op::tan:
+      return std::tan(a);
+    case Op::asin:
+      return std::asin(a);
+    case Op::acos:
+      return std::acos(a);
+    case Op::atan:
+      return std::atan(a);
+    case Op::sinh:
+      return std::sinh(a);
+    case Op::cosh:
+      return std::cosh(a);
+    case Op::tanh:
+      return std::tanh(a);
+    case Op::asinh:
+      return std::asinh(a);
+    case Op::acosh:
+      return std::acosh(a);
+    case Op::atanh:
+      return std::atanh(a);
+    case Op::erf:
+      return std::erf(a);
+    case Op::erfc:
+      return std::erfc(a);
+    case Op::select_less:
+      return a < b ? if_true : if_false;
+    case Op::select_less_equal:
+      return a <= b ? if_true : if_false;
+    case Op::select_equal:
+      return a == b ? if_true : if_false;
+    case Op::select_greater_equal:
+      return a >= b ? if_true : if_false;
+    case Op::select_greater:
+      return a > b ? if_true : if_false;
+  }
+  return 0;
+}
+
+std::size_t Graph::Hash::operator()(const Node& node) const {
+  std::size_t h = static_cast<std::size_t>(node.op) + 0x9e3779b97f4a7c15u * std::bit_cast<std::uint64_t>(node.constant);
+  for (const int a : node.arguments) h = (h ^ static_cast<std::size_t>(a)) * 0x100000001b3u;
+  return h;
+}
+
+int Graph::insert(const Node& node) {
+  const auto [place, is_new] = index_.try_emplace(node, size());
+  if (is_new) nodes_.push_back(node);
+  return place->second;
+}
+
+Graph*& Graph::current() {
+  thread_local Graph* graph = nullptr;
+  return graph;
+}
+
+int Symbol::node() const {
+  if (!is_constant()) return node_;
+  return Graph::current()->constant(value_);
+}
+
+double Symbol::decided(const Symbol& s) {
+  if (!s.is_constant())
+    throw std::invalid_argument(
+        "a row function compares values of its arguments (if, ?: or std::max), which would be decided once for all "
+        "rows; "
+        "write select, max or min of hypertape");
+  return s.value_;
+}
+
+Symbol Symbol::unary(Op op, const Symbol& a) {
+  if (a.is_constant()) return evaluate(op, {a.value_, 0, 0, 0});
+  return of(Graph::current()->insert({op, {a.node()}, 0}));
+}
+
+Symbol Symbol::binary(Op op, const Symbol& a, const Symbol& b) {
+  if (a.is_constant() && b.is_constant()) return evaluate(op, {a.value_, b.value_, 0, 0});
+  int left = a.node(), right = b.node();
+  if ((op == Op::add || op == Op::mul) && right < left) std::swap(left, right);  // so that a + b and b + a are one
+  return of(Graph::current()->insert({op, {left, right}, 0}));
+}
+
+Symbol Symbol::select(Op op, const Symbol& left, const Symbol& right, const Symbol& if_true, const Symbol& if_false) {
+  if (left.is_constant() && right.is_constant())
+    return evaluate(op, {left.value_, right.value_, 1, 0}) == 1 ? if_true : if_false;
+  if (identical(if_true, if_false)) return if_true;
+  return of(Graph::current()->insert({op, {left.node(), right.node(), if_true.node(), if_false.node()}, 0}));
+}
+
+Symbol operator+(const Symbol& a, const Symbol& b) {
+  if (a.is(0)) return b;
+  if (b.is(0)) return a;
+  return Symbol::binary(Op::add, a, b);
+}
+
+Symbol operator-(const Symbol& a, const Symbol& b) {
+  if (b.is(0)) return a;
+  if (a.is(0)) return -b;
+  return Symbol::binary(Op::sub, a, b);
+}
+
+Symbol operator*(const Symbol& a, const Symbol& b) {
+  if (a.is(0) || b.is(0)) return 0.0;
+  if (a.is(1)) return b;
+  if (b.is(1)) return a;
+  if (a.is(-1)) return -b;
+  if (b.is(-1)) return -a;
+  return Symbol::binary(Op::mul, a, b);
+}
+
+Symbol operator/(const Symbol& a, const Symbol& b) {
+  if (a.is(0)) return 0.0;
+  if (b.is(1)) return a;
+  if (b.is_constant()) return a * Symbol(1 / b.value());  // CppAD divides by small integers: exact or one rounding
+  return Symbol::binary(Op::div, a, b);
+}
+
+Symbol operator-(const Symbol& a) { return Symbol::unary(Op::neg, a); }
+
+}  // namespace hypertape
