@@ -2,6 +2,8 @@
 
 // All of Hypertape's public interface.
 
+#include "hypertape/autodiff/row_problem.hpp"
+#include "hypertape/autodiff/safe_math.hpp"
 #include "hypertape/autodiff/select.hpp"
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"

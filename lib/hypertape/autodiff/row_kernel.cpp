@@ -126,7 +126,11 @@ StagedProgram RowKernel::stage(const std::vector<Symbol>& outputs, Fixed fixed) 
   const int last_fixed = fixed == Fixed::nothing ? -1 : fixed == Fixed::b ? 1 : 2;
   const auto at = [](auto& v, int i) -> auto& { return v[static_cast<std::size_t>(i)]; };
   std::vector<int> wanted;
-  for (const Symbol& s : outputs) wanted.push_back(s.node());
+  StagedProgram staged;
+  for (const Symbol& s : outputs) {
+    wanted.push_back(s.node());
+    staged.is_zero = staged.is_zero && s.is(0);
+  }
 
   std::vector<int> level(static_cast<std::size_t>(graph_.size()), -1);
   for (int n = 0; n < graph_.size(); ++n) {
@@ -138,7 +142,6 @@ StagedProgram RowKernel::stage(const std::vector<Symbol>& outputs, Fixed fixed) 
   // The values that `run` reads: inputs, and what is fixed but read by something that is not.
   std::vector<char> needed(level.size(), 0);
   std::vector<int> stored, prepare_inputs, run_inputs;
-  StagedProgram staged;
   const auto is_fixed = [&](int n) { return at(level, n) >= 0 && at(level, n) <= last_fixed; };
   for (const int n : wanted) at(needed, n) = 1;
   for (int n = graph_.size() - 1; n >= 0; --n) {

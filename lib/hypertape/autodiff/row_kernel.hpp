@@ -38,6 +38,7 @@ struct StagedProgram {
   RowProgram prepare, run;
   std::vector<RowSource> prepare_sources, run_sources;  ///< what each input is
   int stored = 0;                                       ///< numbers kept for each row: outputs of `prepare`
+  bool is_zero = true;                                  ///< every output is zero for every row: nothing to run
 };
 
 /// What stays the same from one run to the next: nothing, or b and d (x is fixed: the inner loop), or a too (the point

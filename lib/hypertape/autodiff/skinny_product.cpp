@@ -17,11 +17,32 @@ constexpr int accumulators = 24;
 constexpr int accumulators = 12;
 #endif
 constexpr int max_width = accumulators / 2;  // wider products are made in parts
+constexpr int row_tile = 4;                  // rows that share what is loaded of W
 
-double sum(Simd v) {
-  double s = 0;
-  for (int l = 0; l < simd_lanes; ++l) s += v[l];
-  return s;
+/// The sums of the lanes of `count` registers. Eight registers are summed with seven additions, not with fifty-six.
+template <int count>
+void sum_lanes(const Simd* v, double* out) {
+#if defined(__AVX512F__)
+  constexpr SimdBits even{0, 8, 2, 10, 4, 12, 6, 14}, odd{1, 9, 3, 11, 5, 13, 7, 15};
+  constexpr SimdBits low2{0, 1, 8, 9, 4, 5, 12, 13}, high2{2, 3, 10, 11, 6, 7, 14, 15};
+  constexpr SimdBits low4{0, 1, 2, 3, 8, 9, 10, 11}, high4{4, 5, 6, 7, 12, 13, 14, 15};
+  const auto fold = [](Simd a, Simd b, SimdBits first, SimdBits second) {
+    return __builtin_shuffle(a, b, first) + __builtin_shuffle(a, b, second);
+  };
+  for (int i = 0; i < count; i += 8) {
+    Simd s[8] = {};
+    for (int l = 0; l < 8 && i + l < count; ++l) s[l] = v[i + l];
+    for (int l = 0; l < 8; l += 2) s[l] = fold(s[l], s[l + 1], even, odd);
+    for (int l = 0; l < 8; l += 4) s[l] = fold(s[l], s[l + 2], low2, high2);
+    const Simd sums = fold(s[0], s[4], low4, high4);
+    for (int l = 0; l < 8 && i + l < count; ++l) out[i + l] = sums[l];
+  }
+#else
+  for (int i = 0; i < count; ++i) {
+    out[i] = 0;
+    for (int l = 0; l < simd_lanes; ++l) out[i] += v[i][l];
+  }
+#endif
 }
 
 /// Calls f(std::integral_constant<int, width>) for 1 <= width <= max.
@@ -35,75 +56,98 @@ void with_constant(Index width, const F& f) {
   }
 }
 
-/// `rows` images of `width` components: each pair of a row and a component is a running sum along the row.
+/// `rows` images of `width` components: each pair of a row and a component is a running sum along the row. Reads X in
+/// whole registers, past the end of a row, where W is zero.
 template <int width, int rows>
-void multiply_tile(const double* X, Index stride_x, const double* W, Index p, double* z, Index stride) {
-  Simd s[rows][width] = {};
-  Index k = 0;
-  for (; k + simd_lanes <= p; k += simd_lanes) {
+void multiply_tile(const double* X, Index p, Index columns, const double* W, Index stride_w, bool first, double* z,
+                   Index stride) {
+  Simd s[rows * width] = {};
+  for (Index k = 0; k < columns; k += simd_lanes) {
     Simd x[rows];
-    for (int i = 0; i < rows; ++i) x[i] = load(X + i * stride_x + k);
+    for (int i = 0; i < rows; ++i) x[i] = load(X + i * p + k);
     for (int j = 0; j < width; ++j) {
-      const Simd w = load(W + j * p + k);
-      for (int i = 0; i < rows; ++i) s[i][j] += x[i] * w;
+      const Simd w = load(W + j * stride_w + k);
+      for (int i = 0; i < rows; ++i) s[i * width + j] += x[i] * w;
     }
   }
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < width; ++j) {
-      double total = sum(s[i][j]);
-      for (Index t = k; t < p; ++t) total += X[i * stride_x + t] * W[j * p + t];
-      z[j * stride + i] = total;
-    }
+  double sums[rows * width];
+  sum_lanes<rows * width>(s, sums);
+  for (int j = 0; j < width; ++j)
+    for (int i = 0; i < rows; ++i) z[j * stride + i] = sums[i * width + j] + (first ? 0 : z[j * stride + i]);
 }
 
-/// Two registers of columns of G at a time, over all rows of the block.
+/// A few registers of columns of G, over all rows of the block. Reads X past the end of a row, for columns of G that
+/// nobody reads. Meanwhile the next block is fetched.
 template <int width, int registers>
-void add_transposed_tile(const double* X, Index stride_x, Index rows, const double* z, Index stride, double* G,
-                         Index p) {
+void add_transposed_tile(const double* X, Index p, Index rows, const double* z, Index stride, double* G,
+                         Index stride_g) {
   Simd s[width][registers];
   for (int j = 0; j < width; ++j)
-    for (int r = 0; r < registers; ++r) s[j][r] = load(G + j * p + r * simd_lanes);
+    for (int r = 0; r < registers; ++r) s[j][r] = load(G + j * stride_g + r * simd_lanes);
   for (Index i = 0; i < rows; ++i) {
     Simd x[registers];
-    for (int r = 0; r < registers; ++r) x[r] = load(X + i * stride_x + r * simd_lanes);
+    for (int r = 0; r < registers; ++r) x[r] = load(X + i * p + r * simd_lanes);
+    for (int r = 0; r < registers; ++r) __builtin_prefetch(X + (i + rows) * p + r * simd_lanes, 0, 2);
     for (int j = 0; j < width; ++j)
       for (int r = 0; r < registers; ++r) s[j][r] += x[r] * z[j * stride + i];
   }
   for (int j = 0; j < width; ++j)
-    for (int r = 0; r < registers; ++r) store(G + j * p + r * simd_lanes, s[j][r]);
+    for (int r = 0; r < registers; ++r) store(G + j * stride_g + r * simd_lanes, s[j][r]);
 }
 
 }  // namespace
 
+Index padded(Index p) { return (p + simd_lanes - 1) / simd_lanes * simd_lanes; }
+
 void multiply_rows(const RowMat& X, Index first, Index rows, const double* W, Index width, double* z, Index stride) {
-  const Index p = X.cols();
-  for (Index j0 = 0; j0 < width; j0 += max_width)
-    with_constant<max_width>(std::min<Index>(max_width, width - j0), [&](auto w) {
-      constexpr int tile = accumulators / w() > 4 ? 4 : accumulators / w();
-      Index i = 0;
-      for (; i + tile <= rows; i += tile)
-        multiply_tile<w(), tile>(X.data() + (first + i) * p, p, W + j0 * p, p, z + j0 * stride + i, stride);
-      for (; i < rows; ++i)
-        multiply_tile<w(), 1>(X.data() + (first + i) * p, p, W + j0 * p, p, z + j0 * stride + i, stride);
-    });
+  const Index p = X.cols(), stride_w = padded(p);
+  const double* const x = X.data() + first * p;
+  // After the last row of X there is nothing to read past.
+  const bool to_the_end = first + rows == X.rows() && p % simd_lanes != 0;
+  const Index whole = to_the_end ? rows - 1 : rows;
+  // Parts of equal width: 10 is made of 5 and 5, so that a part of W stays in the first cache.
+  constexpr Index most = accumulators / row_tile;
+  const Index parts = (width + most - 1) / most, part = (width + parts - 1) / parts;
+  const Index most_columns = std::max<Index>(64, 4096 / width / simd_lanes * simd_lanes);
+  const Index blocks = (p + most_columns - 1) / most_columns, columns = padded((p + blocks - 1) / blocks);
+  for (Index k = 0; k < p; k += columns)
+    for (Index i = 0; i < whole; i += row_tile)
+      for (Index j = 0; j < width; j += part)
+        with_constant<most>(std::min(part, width - j), [&](auto w) {
+          const double* const wj = W + j * stride_w + k;
+          const Index n = std::min(columns, p - k);
+          if (i + row_tile <= whole)
+            multiply_tile<w(), row_tile>(x + i * p + k, p, n, wj, stride_w, k == 0, z + j * stride + i, stride);
+          else
+            for (Index t = i; t < whole; ++t)
+              multiply_tile<w(), 1>(x + t * p + k, p, n, wj, stride_w, k == 0, z + j * stride + t, stride);
+        });
+  if (to_the_end)
+    for (Index j = 0; j < width; ++j) {
+      double sum = 0;
+      for (Index k = 0; k < p; ++k) sum += x[whole * p + k] * W[j * stride_w + k];
+      z[j * stride + whole] = sum;
+    }
 }
 
 void add_transposed(const RowMat& X, Index first, Index rows, const double* z, Index stride, Index width, double* G) {
-  const Index p = X.cols();
+  const Index p = X.cols(), stride_g = padded(p);
   const double* const x = X.data() + first * p;
+  const bool to_the_end = first + rows == X.rows() && p % simd_lanes != 0;
+  const Index whole = to_the_end ? rows - 1 : rows;
   for (Index j0 = 0; j0 < width; j0 += max_width)
     with_constant<max_width>(std::min<Index>(max_width, width - j0), [&](auto w) {
       constexpr int registers = 2;
-      double* const g = G + j0 * p;
+      double* const g = G + j0 * stride_g;
       const double* const zj = z + j0 * stride;
       Index k = 0;
-      for (; k + registers * simd_lanes <= p; k += registers * simd_lanes)
-        add_transposed_tile<w(), registers>(x + k, p, rows, zj, stride, g + k, p);
-      for (; k + simd_lanes <= p; k += simd_lanes) add_transposed_tile<w(), 1>(x + k, p, rows, zj, stride, g + k, p);
-      for (; k < p; ++k)
-        for (int j = 0; j < w(); ++j)
-          for (Index i = 0; i < rows; ++i) g[j * p + k] += x[i * p + k] * zj[j * stride + i];
+      for (; k + registers * simd_lanes <= stride_g; k += registers * simd_lanes)
+        add_transposed_tile<w(), registers>(x + k, p, whole, zj, stride, g + k, stride_g);
+      if (k < stride_g) add_transposed_tile<w(), 1>(x + k, p, whole, zj, stride, g + k, stride_g);
     });
+  if (to_the_end)
+    for (Index j = 0; j < width; ++j)
+      for (Index k = 0; k < p; ++k) G[j * stride_g + k] += x[whole * p + k] * z[j * stride + whole];
 }
 
 namespace {
@@ -123,11 +167,10 @@ void gather(const double* values, const int* indices, Index entries, const doubl
     const double v = values[e];
     for (int j = 0; j < width; ++j) s[j] += v * w[j];
   }
-  for (int j = 0; j < width; ++j) out[j] = s[j];
+  for (int j = 0; j < width; ++j) out[j] += s[j];
 }
 
 void gather_any(Index width, const double* values, const int* indices, Index entries, const double* from, double* out) {
-  std::fill_n(out, width, 0.0);
   for (Index e = 0; e < entries; ++e)
     for (Index j = 0; j < width; ++j) out[j] += values[e] * from[static_cast<Index>(indices[e]) * width + j];
 }
@@ -158,13 +201,14 @@ void multiply_rows(const SparseRows& X, Index first, Index rows, const double* W
     double* const image = width > max_gathered ? large.data() : local.data();
     for (Index i = 0; i < rows; ++i) {
       const int begin = X.outerIndexPtr()[first + i], end = X.outerIndexPtr()[first + i + 1];
+      std::fill_n(image, width, 0.0);
       gather_row(X.valuePtr() + begin, X.innerIndexPtr() + begin, end - begin, W, image);
       for (Index j = 0; j < width; ++j) z[j * stride + i] = image[j];
     }
   });
 }
 
-void multiply_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G) {
+void add_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G) {
   with_gather(width, [&](const auto& gather_column) {
     for (Index k = first; k < last; ++k) {
       const int begin = X.outerIndexPtr()[k], end = X.outerIndexPtr()[k + 1];

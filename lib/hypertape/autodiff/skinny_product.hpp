@@ -14,17 +14,22 @@ using SparseColumns = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
 // general libraries are weak: here the few columns are a compile-time width, held in registers
 // (tests/benchmarks/bench_oracles has the figures).
 //
-// W is given as `width` rows of length p (dense X), or as p rows of length `width` (sparse X): the layout each kernel
-// reads in order. Images z = X W' are stored by component: z[j * stride + i] for component j of row i.
+// W is given as `width` rows of padded(p) entries, zeros behind the p-th (dense X), or as p rows of length `width`
+// (sparse X): the layout each kernel reads in order. Images z = X W' are stored by component: z[j * stride + i] for
+// component j of row i.
+
+/// The length of a row of W or G for dense X: p, rounded up to whole registers.
+Index padded(Index p);
 
 /// z = X[first .. first + rows) W'.
 void multiply_rows(const RowMat& X, Index first, Index rows, const double* W, Index width, double* z, Index stride);
 void multiply_rows(const SparseRows& X, Index first, Index rows, const double* W, Index width, double* z, Index stride);
 
-/// G += z' X[first .. first + rows), G being `width` rows of length p.
+/// G += z' X[first .. first + rows), G being `width` rows of padded(p) entries, of which those behind
+/// the p-th are left undefined.
 void add_transposed(const RowMat& X, Index first, Index rows, const double* z, Index stride, Index width, double* G);
 
-/// G[k] = sum_i X(i, k) z[i] for columns k in [first, last), z and G being rows of length `width`.
-void multiply_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G);
+/// G[k - first] += sum_i X(i, k) z[i] for columns k in [first, last), z and G being rows of length `width`.
+void add_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G);
 
 }  // namespace hypertape

@@ -1,0 +1,454 @@
+#include "hypertape/autodiff/row_objective.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hypertape/core/require.hpp"
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace hypertape {
+namespace {
+
+// Rows, and entries of y, are cut into this many chunks whatever the number of threads, and sums are made by chunk:
+// that is what makes results the same for every number of threads.
+constexpr Index chunks = 16;
+constexpr Index preferred_tile = 4096;
+
+/// The part of `count` things that chunk c has.
+struct Range {
+  Index begin, end;
+};
+Range chunk_of(Index count, Index c) { return {c * count / chunks, (c + 1) * count / chunks}; }
+
+using Buffer = std::vector<double>;
+
+RowParts wanted_of(RowPass pass) {
+  switch (pass) {
+    case RowPass::value:
+      return {.value = true};
+    case RowPass::gradient:
+      return {.value = true, .a = true, .b = true};
+    case RowPass::gradient_y:
+    case RowPass::curvature:
+    case RowPass::adjoint_cross:
+      return {.a = true};
+    case RowPass::cross:
+      return {.b = true};
+    default:
+      return {.a = true, .b = true};
+  }
+}
+
+StagedProgram derive(RowKernel& kernel, RowPass pass) {
+  const RowParts wanted = wanted_of(pass);
+  switch (pass) {
+    case RowPass::value:
+    case RowPass::gradient:
+      return kernel.gradient(wanted, Fixed::nothing);
+    case RowPass::gradient_y:
+      return kernel.gradient(wanted, Fixed::b);
+    case RowPass::curvature:
+      return kernel.hessian_product({.a = true}, wanted, Fixed::a_and_b);
+    case RowPass::cross:
+      return kernel.hessian_product({.a = true}, wanted, Fixed::nothing);
+    case RowPass::adjoint_cross:
+      return kernel.hessian_product({.b = true}, wanted, Fixed::nothing);
+    default:
+      return kernel.hessian_product({.a = true, .b = true}, wanted, Fixed::nothing);
+  }
+}
+
+/// One variable as the rows of a term see it: images of it, and the adjoint of the map.
+class Side {
+ public:
+  Side(const LinearView& view, Index dim, Index rows) : view_(view), dim_(dim), width_(view.width(dim)), rows_(rows) {}
+
+  const LinearView& view() const { return view_; }
+  Index width() const { return width_; }
+
+  /// A variable, or a direction in its space, laid out for being seen.
+  struct Operand {
+    const double* vector = nullptr;
+    Buffer copy;
+  };
+
+  void bind(const Vec& v, Operand& operand) const {
+    operand.vector = v.data();
+    if (view_.kind() == LinearView::Kind::shared) {
+      operand.copy.resize(static_cast<std::size_t>(width_ * pack_lanes));
+      for (Index j = 0; j < width_; ++j) std::fill_n(operand.copy.data() + j * pack_lanes, pack_lanes, v[j]);
+    } else if (view_.kind() == LinearView::Kind::dense) {
+      const Index p = view_.dense().cols(), stride = padded(p);
+      operand.copy.resize(static_cast<std::size_t>(width_ * stride));
+      for (Index j = 0; j < width_; ++j)
+        for (Index k = 0; k < p; ++k) operand.copy[static_cast<std::size_t>(j * stride + k)] = v[k * width_ + j];
+    }
+  }
+
+  /// What `n` rows from `first` see, component j at j * pack_lanes: in `image`, or where it stands already.
+  const double* see(const Operand& operand, Index first, Index n, double* image) const {
+    switch (view_.kind()) {
+      case LinearView::Kind::none:
+        return nullptr;
+      case LinearView::Kind::shared:
+        return operand.copy.data();
+      case LinearView::Kind::entries:
+        if (n == pack_lanes) return operand.vector + first;
+        std::copy_n(operand.vector + first, n, image);
+        return image;
+      case LinearView::Kind::columns: {
+        const double* const from = operand.vector + first * width_;
+        for (Index i = 0; i < n; ++i)
+          for (Index j = 0; j < width_; ++j) image[j * pack_lanes + i] = from[i * width_ + j];
+        return image;
+      }
+      case LinearView::Kind::dense:
+        multiply_rows(view_.dense(), first, n, operand.copy.data(), width_, image, pack_lanes);
+        return image;
+      case LinearView::Kind::sparse:
+        multiply_rows(view_.sparse(), first, n, operand.vector, width_, image, pack_lanes);
+        return image;
+    }
+    return nullptr;
+  }
+
+  /// Makes room for the adjoint of views whose rows share entries.
+  void start_adjoint() {
+    if (view_.kind() == LinearView::Kind::sparse) sums_.resize(static_cast<std::size_t>(rows_ * width_));
+    if (view_.kind() == LinearView::Kind::dense)
+      sums_.assign(static_cast<std::size_t>(chunks * width_ * padded(view_.dense().cols())), 0.0);
+    if (view_.kind() == LinearView::Kind::shared) sums_.assign(static_cast<std::size_t>(chunks * width_), 0.0);
+  }
+
+  /// The adjoint for `n` rows from `first`: into `out` for local views, kept for finish_adjoint for others.
+  void add_adjoint(const double* image, Index first, Index n, Index chunk, double* out) {
+    switch (view_.kind()) {
+      case LinearView::Kind::none:
+        return;
+      case LinearView::Kind::entries:
+        for (Index i = 0; i < n; ++i) out[first + i] += image[i];
+        return;
+      case LinearView::Kind::columns: {
+        double* const to = out + first * width_;
+        for (Index i = 0; i < n; ++i)
+          for (Index j = 0; j < width_; ++j) to[i * width_ + j] += image[j * pack_lanes + i];
+        return;
+      }
+      case LinearView::Kind::shared:
+        for (Index j = 0; j < width_; ++j)
+          for (Index i = 0; i < n; ++i)
+            sums_[static_cast<std::size_t>(chunk * width_ + j)] += image[j * pack_lanes + i];
+        return;
+      case LinearView::Kind::dense: {
+        const Index size = width_ * padded(view_.dense().cols());
+        add_transposed(view_.dense(), first, n, image, pack_lanes, width_, sums_.data() + chunk * size);
+        return;
+      }
+      case LinearView::Kind::sparse: {
+        double* const to = sums_.data() + first * width_;
+        for (Index i = 0; i < n; ++i)
+          for (Index j = 0; j < width_; ++j) to[i * width_ + j] = image[j * pack_lanes + i];
+        return;
+      }
+    }
+  }
+
+  /// Adds what was kept to the entries [begin, end) of out; begin and end are multiples of the width.
+  void finish_adjoint(Index begin, Index end, double* out) const {
+    const auto chunk_sum = [&](Index size, Index at) {
+      double sum = 0;
+      for (Index c = 0; c < chunks; ++c) sum += sums_[static_cast<std::size_t>(c * size + at)];
+      return sum;
+    };
+    if (view_.kind() == LinearView::Kind::sparse)
+      add_columns(view_.sparse_columns(), begin / width_, end / width_, sums_.data(), width_, out + begin);
+    if (view_.kind() == LinearView::Kind::shared)
+      for (Index j = begin; j < end; ++j) out[j] += chunk_sum(width_, j);
+    if (view_.kind() == LinearView::Kind::dense) {
+      const Index stride = padded(view_.dense().cols());
+      for (Index j = 0; j < width_; ++j)
+        for (Index k = begin / width_; k < end / width_; ++k)
+          out[k * width_ + j] += chunk_sum(width_ * stride, j * stride + k);
+    }
+  }
+
+  std::size_t bytes() const { return sums_.capacity() * sizeof(double); }
+
+ private:
+  LinearView view_;
+  Index dim_, width_, rows_;
+  Buffer sums_;
+};
+
+}  // namespace
+
+/// What one thread works with: images of the variables and of the results of a pack.
+struct RowObjective::Worker {
+  std::array<Buffer, 4> images;  // by source: a, b, direction_a, direction_b
+  Buffer out_a, out_b;
+  Pack value;
+};
+
+class RowObjective::TermRun {
+ public:
+  TermRun(const Term& term, Dims dims)
+      : rows_(term.count(dims)),
+        y_(term.rows.y, dims.y, rows_),
+        x_(term.rows.x, dims.x, rows_),
+        kernel_(term.taped,
+                {static_cast<int>(y_.width()), static_cast<int>(x_.width()), static_cast<int>(term.rows.data.cols())},
+                term.weight) {
+    const Index d = term.rows.data.cols();
+    data_.resize(static_cast<std::size_t>(packs() * d));
+    for (Pack& pack : data_) std::fill_n(pack.lane, pack_lanes, 0.0);
+    for (Index i = 0; i < rows_; ++i)
+      for (Index j = 0; j < d; ++j)
+        data_[static_cast<std::size_t>(i / pack_lanes * d + j)].lane[i % pack_lanes] = term.rows.data(i, j);
+  }
+
+  Index packs() const { return (rows_ + pack_lanes - 1) / pack_lanes; }
+  Side& y() { return y_; }
+  Side& x() { return x_; }
+  Index data_width() const { return kernel_.widths().d; }
+
+  bool is_zero(RowPass pass, int threads) { return state(pass, threads).staged.is_zero; }
+  bool has_prepare(RowPass pass, int threads) { return state(pass, threads).staged.stored > 0; }
+
+  /// Lays out the arguments that the pass reads. `preparing` is for what comes before the pass.
+  void bind(RowPass pass, const RowArguments& arguments, bool preparing, int threads) {
+    PassState& s = state(pass, threads);
+    const auto& needs = preparing ? s.prepare_needs : s.run_needs;
+    if (needs[0]) y_.bind(*arguments.y, operands_[0]);
+    if (needs[1]) x_.bind(*arguments.x, operands_[1]);
+    if (needs[2]) y_.bind(*arguments.q, operands_[2]);
+    if (needs[3]) x_.bind(*arguments.p, operands_[3]);
+    if (!preparing && wanted_of(pass).a) y_.start_adjoint();
+    if (!preparing && wanted_of(pass).b) x_.start_adjoint();
+    if (preparing) s.stored.resize(static_cast<std::size_t>(packs() * s.staged.stored));
+  }
+
+  void prepare_pack(RowPass pass, Index pack, Worker& worker, std::size_t thread) {
+    PassState& s = *states_[static_cast<std::size_t>(pass)];
+    auto& scratch = s.prepare_scratch[thread];
+    read(s.staged.prepare_sources, s.prepare_needs, s, pack, worker, scratch.inputs());
+    for (Index k = 0; k < s.staged.stored; ++k) scratch.outputs()[k] = stored(s, pack, k);
+    s.staged.prepare.run(scratch);
+  }
+
+  /// Returns the sum of the values of the rows, if the pass has one.
+  double run_pack(RowPass pass, Index pack, Index chunk, Worker& worker, std::size_t thread,
+                  const RowArguments& arguments) {
+    PassState& s = *states_[static_cast<std::size_t>(pass)];
+    auto& scratch = s.run_scratch[thread];
+    read(s.staged.run_sources, s.run_needs, s, pack, worker, scratch.inputs());
+    const RowParts wanted = wanted_of(pass);
+    double** out = scratch.outputs();
+    if (wanted.value) *out++ = worker.value.lane;
+    for (Index j = 0; j < y_.width() && wanted.a; ++j) *out++ = worker.out_a.data() + j * pack_lanes;
+    for (Index j = 0; j < x_.width() && wanted.b; ++j) *out++ = worker.out_b.data() + j * pack_lanes;
+    s.staged.run.run(scratch);
+
+    const Index first = pack * pack_lanes, n = count(pack);
+    if (wanted.a) y_.add_adjoint(worker.out_a.data(), first, n, chunk, arguments.out_y->data());
+    if (wanted.b && x_.width() > 0) x_.add_adjoint(worker.out_b.data(), first, n, chunk, arguments.out_x->data());
+    double sum = 0;
+    if (wanted.value)
+      for (Index i = 0; i < n; ++i) sum += worker.value.lane[i];
+    return sum;
+  }
+
+  /// Sums of values by chunk.
+  std::array<double, chunks> values{};
+
+  std::size_t bytes() const {
+    std::size_t total = data_.capacity() * sizeof(Pack) + y_.bytes() + x_.bytes();
+    for (const auto& operand : operands_) total += operand.copy.capacity() * sizeof(double);
+    for (const auto& s : states_)
+      if (s) total += s->stored.capacity() * sizeof(Pack);
+    return total;
+  }
+
+ private:
+  struct PassState {
+    StagedProgram staged;
+    std::vector<Pack> stored;
+    std::vector<RowProgram::Scratch> prepare_scratch, run_scratch;  // by thread
+    std::array<bool, 4> prepare_needs{}, run_needs{};
+  };
+
+  Index count(Index pack) const { return std::min<Index>(pack_lanes, rows_ - pack * pack_lanes); }
+
+  static int operand_of(RowSource::Kind kind) {
+    switch (kind) {
+      case RowSource::Kind::a:
+        return 0;
+      case RowSource::Kind::b:
+        return 1;
+      case RowSource::Kind::direction_a:
+        return 2;
+      case RowSource::Kind::direction_b:
+        return 3;
+      default:
+        return -1;
+    }
+  }
+
+  PassState& state(RowPass pass, int threads) {
+    auto& slot = states_[static_cast<std::size_t>(pass)];
+    if (slot) return *slot;
+    slot = std::make_unique<PassState>();
+    slot->staged = derive(kernel_, pass);
+    for (int t = 0; t < threads; ++t) {
+      slot->prepare_scratch.emplace_back(slot->staged.prepare);
+      slot->run_scratch.emplace_back(slot->staged.run);
+    }
+    const auto needs = [](const std::vector<RowSource>& sources, std::array<bool, 4>& out) {
+      for (const RowSource& source : sources)
+        if (operand_of(source.kind) >= 0) out[static_cast<std::size_t>(operand_of(source.kind))] = true;
+    };
+    needs(slot->staged.prepare_sources, slot->prepare_needs);
+    needs(slot->staged.run_sources, slot->run_needs);
+    return *slot;
+  }
+
+  double* stored(PassState& s, Index pack, Index k) {
+    return s.stored[static_cast<std::size_t>(pack * s.staged.stored + k)].lane;
+  }
+
+  void read(const std::vector<RowSource>& sources, const std::array<bool, 4>& needs, PassState& s, Index pack,
+            Worker& worker, const double** inputs) {
+    std::array<const double*, 4> seen{};
+    for (std::size_t k = 0; k < 4; ++k)
+      if (needs[k])
+        seen[k] = (k % 2 == 0 ? y_ : x_).see(operands_[k], pack * pack_lanes, count(pack), worker.images[k].data());
+    for (const RowSource& source : sources) {
+      const int k = operand_of(source.kind);
+      if (k >= 0)
+        *inputs++ = seen[static_cast<std::size_t>(k)] + source.index * pack_lanes;
+      else if (source.kind == RowSource::Kind::d)
+        *inputs++ = data_[static_cast<std::size_t>(pack * data_width() + source.index)].lane;
+      else
+        *inputs++ = stored(s, pack, source.index);
+    }
+  }
+
+  Index rows_;
+  Side y_, x_;
+  RowKernel kernel_;
+  std::vector<Pack> data_;  // by pack, then by component
+  std::array<Side::Operand, 4> operands_;
+  std::array<std::unique_ptr<PassState>, static_cast<std::size_t>(RowPass::count)> states_;
+};
+
+RowObjective::RowObjective(Dims dims, const Objective& terms, int threads) : dims_(dims), threads_(threads) {
+  workers_.resize(static_cast<std::size_t>(threads));
+  Index width_y = 1, width_x = 1, unit = 1;
+  for (const Term& term : terms) {
+    terms_.push_back(std::make_unique<TermRun>(term, dims));
+    TermRun& run = *terms_.back();
+    width_y = std::max(width_y, run.y().width());
+    width_x = std::max(width_x, run.x().width());
+    // Tiles end where packs of local terms end, and between the columns of products.
+    if (run.y().view().is_local()) unit = std::lcm(unit, pack_lanes * run.y().width());
+    if (run.y().view().is_product()) unit = std::lcm(unit, run.y().width());
+  }
+  tile_ = (preferred_tile + unit - 1) / unit * unit;
+  for (Worker& worker : workers_) {
+    for (std::size_t k = 0; k < 4; ++k)
+      worker.images[k].assign(static_cast<std::size_t>((k % 2 == 0 ? width_y : width_x) * pack_lanes), 0.0);
+    worker.out_a.assign(static_cast<std::size_t>(width_y * pack_lanes), 0.0);
+    worker.out_b.assign(static_cast<std::size_t>(width_x * pack_lanes), 0.0);
+  }
+}
+
+RowObjective::~RowObjective() = default;
+
+template <class F>
+void RowObjective::for_chunks(const F& f) {
+#if defined(_OPENMP)
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1)
+  for (Index c = 0; c < chunks; ++c) f(c, static_cast<std::size_t>(omp_get_thread_num()));
+#else
+  for (Index c = 0; c < chunks; ++c) f(c, std::size_t{0});
+#endif
+}
+
+void RowObjective::prepare(RowPass pass, const RowArguments& arguments) {
+  for (auto& term : terms_) {
+    if (!term->has_prepare(pass, threads_)) continue;
+    term->bind(pass, arguments, /*preparing=*/true, threads_);
+    for_chunks([&](Index c, std::size_t thread) {
+      const Range range = chunk_of(term->packs(), c);
+      for (Index k = range.begin; k < range.end; ++k) term->prepare_pack(pass, k, workers_[thread], thread);
+    });
+  }
+}
+
+void RowObjective::run(RowPass pass, const RowArguments& arguments) {
+  const RowParts wanted = wanted_of(pass);
+  if (wanted.b) arguments.out_x->setZero();
+  // Terms that touch only y, each row its own entries, are computed tile by tile with the adjoints of the others, while
+  // the tile of the result is in cache. With results in x as well, two terms could meet there: then one after the
+  // other.
+  const auto in_tiles = [&](TermRun& term) { return wanted.a && !wanted.b && term.y().view().is_local(); };
+  const auto run_rows = [&](TermRun& term) {
+    term.values.fill(0);
+    for_chunks([&](Index c, std::size_t thread) {
+      const Range range = chunk_of(term.packs(), c);
+      double sum = 0;
+      for (Index k = range.begin; k < range.end; ++k)
+        sum += term.run_pack(pass, k, c, workers_[thread], thread, arguments);
+      term.values[static_cast<std::size_t>(c)] = sum;
+    });
+  };
+
+  std::vector<TermRun*>& active = active_;
+  active.clear();
+  for (auto& term : terms_)
+    if (!term->is_zero(pass, threads_)) active.push_back(term.get());
+  for (TermRun* term : active) {
+    term->bind(pass, arguments, /*preparing=*/false, threads_);
+    if (!term->y().view().is_local() || !wanted.a) run_rows(*term);
+  }
+  if (wanted.a) {
+    const Index tiles = (dims_.y + tile_ - 1) / tile_;
+    double* const out = arguments.out_y->data();
+    for_chunks([&](Index c, std::size_t thread) {
+      const Range range = chunk_of(tiles, c);
+      for (Index t = range.begin; t < range.end; ++t) {
+        const Index begin = t * tile_, end = std::min(dims_.y, begin + tile_);
+        std::fill(out + begin, out + end, 0.0);
+        for (TermRun* term : active) {
+          if (!term->y().view().is_local()) {
+            term->y().finish_adjoint(begin, end, out);
+          } else if (in_tiles(*term)) {
+            const Index per_pack = pack_lanes * term->y().width();
+            for (Index k = begin / per_pack; k * per_pack < end; ++k)
+              term->run_pack(pass, k, c, workers_[thread], thread, arguments);
+          }
+        }
+      }
+    });
+    for (TermRun* term : active)
+      if (term->y().view().is_local() && !in_tiles(*term)) run_rows(*term);
+  }
+  if (wanted.b)
+    for (TermRun* term : active)
+      if (term->x().width() > 0) term->x().finish_adjoint(0, dims_.x, arguments.out_x->data());
+  if (wanted.value) {
+    double sum = 0;
+    for (TermRun* term : active) sum = std::accumulate(term->values.begin(), term->values.end(), sum);
+    *arguments.value = sum;
+  }
+}
+
+std::size_t RowObjective::bytes() const {
+  std::size_t total = 0;
+  for (const auto& term : terms_) total += term->bytes();
+  return total;
+}
+
+}  // namespace hypertape

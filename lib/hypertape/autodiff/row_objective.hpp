@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "hypertape/autodiff/row_terms.hpp"
+
+namespace hypertape {
+
+/// The derivatives of an objective that oracles are made of.
+enum class RowPass {
+  value,          ///< the value
+  gradient_y,     ///< grad_y, with all that depends on x alone computed once for each x
+  gradient,       ///< the value, grad_x and grad_y
+  curvature,      ///< d2/dy2 times q, linearised once
+  cross,          ///< d2/dxdy times q
+  adjoint_cross,  ///< d2/dydx times p
+  hessian,        ///< the whole Hessian times (p, q)
+  count
+};
+
+/// Points and directions a pass reads, and where its results go; null where a pass has no use for one.
+struct RowArguments {
+  const Vec* x = nullptr;
+  const Vec* y = nullptr;
+  const Vec* p = nullptr;  ///< direction in x
+  const Vec* q = nullptr;  ///< direction in y
+  double* value = nullptr;
+  Vec* out_x = nullptr;
+  Vec* out_y = nullptr;
+};
+
+/// A sum of row terms, ready to be evaluated: for each pack of rows the linear views are formed, the kernel's program
+/// is run, and the adjoints of the views are applied, while the rows are in cache. Allocates nothing once each pass has
+/// run.
+class RowObjective {
+ public:
+  RowObjective(Dims dims, const Objective& terms, int threads);
+  ~RowObjective();
+
+  /// Computes what later runs of the pass may rely on: gradient_y at this x, curvature at this point.
+  void prepare(RowPass pass, const RowArguments& arguments);
+
+  void run(RowPass pass, const RowArguments& arguments);
+
+  std::size_t bytes() const;
+
+ private:
+  class TermRun;
+  struct Worker;
+
+  template <class F>
+  void for_chunks(const F& f);
+
+  Dims dims_;
+  int threads_;
+  std::vector<std::unique_ptr<TermRun>> terms_;
+  std::vector<TermRun*> active_;  // terms that contribute to the pass that is run
+  std::vector<Worker> workers_;
+  Index tile_ = 0;  // entries of y that are finished together
+};
+
+}  // namespace hypertape

@@ -1,0 +1,118 @@
+#include "hypertape/autodiff/row_problem.hpp"
+
+#include "hypertape/autodiff/row_objective.hpp"
+#include "hypertape/core/require.hpp"
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace hypertape {
+namespace {
+
+int thread_count(int asked) {
+  require(asked >= 0, "RowOptions: threads = ", asked, ", must not be negative");
+#if defined(_OPENMP)
+  return asked > 0 ? asked : omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+double plain_value(const Objective& terms, const Vec& x, const Vec& y) {
+  double sum = 0;
+  for (const Term& term : terms) sum += term.value(x, y);
+  return sum;
+}
+
+}  // namespace
+
+struct RowProblem::Impl final : LinearOperator {
+  Dims dims;
+  Objective f_terms, g_terms;
+  RowObjective f, g;
+  Vec prepared_x;  // the x for which gradient_y is prepared
+
+  Impl(Dims d, Objective ft, Objective gt, int threads)
+      : dims(d), f_terms(std::move(ft)), g_terms(std::move(gt)), f(d, f_terms, threads), g(d, g_terms, threads) {}
+
+  Index dim() const override { return dims.y; }
+
+ private:
+  void do_apply(const Vec& v, Vec& out) override { g.run(RowPass::curvature, {.q = &v, .out_y = &out}); }
+};
+
+RowProblem::RowProblem(Dims dims, Objective f, Objective g, const RowOptions& options) {
+  require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
+  require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
+  require(!f.empty(), "f has no terms, expected at least one");
+  require(!g.empty(), "g has no terms, expected at least one");
+  impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), thread_count(options.threads));
+}
+RowProblem::RowProblem(RowProblem&&) noexcept = default;
+RowProblem& RowProblem::operator=(RowProblem&&) noexcept = default;
+RowProblem::~RowProblem() = default;
+
+Dims RowProblem::dims() const { return impl_->dims; }
+
+PlainFunctions RowProblem::plain() const {
+  return {[terms = impl_->f_terms](const Vec& x, const Vec& y) { return plain_value(terms, x, y); },
+          [terms = impl_->g_terms](const Vec& x, const Vec& y) { return plain_value(terms, x, y); }};
+}
+
+std::size_t RowProblem::bytes() const { return impl_->f.bytes() + impl_->g.bytes(); }
+
+double RowProblem::do_f(const Vec& x, const Vec& y) {
+  double value = 0;
+  impl_->f.run(RowPass::value, {.x = &x, .y = &y, .value = &value});
+  return value;
+}
+
+double RowProblem::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  double value = 0;
+  impl_->f.run(RowPass::gradient, {.x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
+  return value;
+}
+
+void RowProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
+  if (impl_->prepared_x != x) {
+    impl_->prepared_x = x;
+    impl_->g.prepare(RowPass::gradient_y, {.x = &x});
+  }
+  impl_->g.run(RowPass::gradient_y, {.x = &x, .y = &y, .out_y = &out});
+}
+
+LinearOperator& RowProblem::do_curvature_at(const Vec& x, const Vec& y) {
+  impl_->g.prepare(RowPass::curvature, {.x = &x, .y = &y});
+  return *impl_;
+}
+
+void RowProblem::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
+  impl_->g.run(RowPass::cross, {.x = &x, .y = &y, .q = &v, .out_x = &out});
+}
+
+double RowProblem::do_g(const Vec& x, const Vec& y) {
+  double value = 0;
+  impl_->g.run(RowPass::value, {.x = &x, .y = &y, .value = &value});
+  return value;
+}
+
+double RowProblem::do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  double value = 0;
+  impl_->g.run(RowPass::gradient, {.x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
+  return value;
+}
+
+void RowProblem::do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
+  impl_->g.run(RowPass::adjoint_cross, {.x = &x, .y = &y, .p = &u, .out_y = &out});
+}
+
+void RowProblem::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  impl_->f.run(RowPass::hessian, {.x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
+}
+
+void RowProblem::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  impl_->g.run(RowPass::hessian, {.x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
+}
+
+}  // namespace hypertape
