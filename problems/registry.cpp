@@ -1,6 +1,9 @@
 #include "problems/registry.hpp"
 
 #include "hypertape/core/require.hpp"
+#include "problems/hyper_representation/hyper_representation.hpp"
+#include "problems/hypercleaning/hypercleaning.hpp"
+#include "problems/hyperparameter_logistic/hyperparameter_logistic.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
@@ -29,12 +32,32 @@ Problem synthetic_minimax(const ProblemArguments& a) {
   return make_synthetic_minimax();
 }
 
+Problem hypercleaning(const ProblemArguments& a) {
+  refuse_quadratic_arguments("hypercleaning", a);
+  return make_hypercleaning(generate_hypercleaning({.seed = a.seed}).data);
+}
+
+Problem hyperparameter_logistic(const ProblemArguments& a) {
+  refuse_quadratic_arguments("hyperparameter_logistic", a);
+  return make_hyperparameter_logistic(generate_hyperparameter_logistic({.seed = a.seed}));
+}
+
+Problem hyper_representation(const ProblemArguments& a) {
+  refuse_quadratic_arguments("hyper_representation", a);
+  return make_hyper_representation(generate_hyper_representation({.seed = a.seed}));
+}
+
 }  // namespace
 
 const std::vector<ProblemEntry>& registry() {
   static const std::vector<ProblemEntry> entries{
       {"quadratic", "quadratic over quadratic, everything in closed form", quadratic},
       {"ridge", "a regularisation weight per feature above ridge regression", ridge},
+      {"hypercleaning", "a weight per training example, some with a wrong label, above softmax regression",
+       hypercleaning},
+      {"hyperparameter_logistic", "a regularisation weight per feature above softmax regression on sparse documents",
+       hyperparameter_logistic},
+      {"hyper_representation", "the first layer of a network above a ridge head", hyper_representation},
       {"synthetic_minimax", "W-shaped function with a strict saddle, concave in y", synthetic_minimax},
   };
   return entries;

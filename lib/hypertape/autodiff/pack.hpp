@@ -41,7 +41,7 @@ inline SimdBits double_as_bits(Simd x) { return (SimdBits)x; }    // NOLINT
 
 /// exp of every lane: within 1 ulp of the true value; infinities, zeros, subnormal numbers and
 /// not-a-numbers as in <cmath>.
-inline Simd exp(Simd x) {
+inline Simd simd_exp(Simd x) {
   // x = n log 2 + r with |r| <= log(2) / 2: exp(x) = 2^n exp(r), exp(r) by its Taylor polynomial of degree 13, whose
   // remainder is 4e-18. Adding 1.5 2^52 rounds to an integer and leaves it in the low bits.
   constexpr double shift = 0x1.8p52, log2e = 0x1.71547652b82fep0;
@@ -77,7 +77,7 @@ inline Simd exp(Simd x) {
 }
 
 /// log, likewise.
-inline Simd log(Simd x) {
+inline Simd simd_log(Simd x) {
   // x = 2^k m with sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), by its series in s^2 <= 0.0295.
   constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
   constexpr double infinity = std::numeric_limits<double>::infinity();

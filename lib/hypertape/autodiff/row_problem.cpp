@@ -75,7 +75,7 @@ double RowProblem::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
 }
 
 void RowProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
-  if (impl_->prepared_x != x) {
+  if (impl_->prepared_x.size() == 0 || impl_->prepared_x != x) {
     impl_->prepared_x = x;
     impl_->g.prepare(RowPass::gradient_y, {.x = &x});
   }

@@ -29,10 +29,10 @@ bool run_fast(Op op, double* out, const double* a, const double* b, const double
       for_lanes(out, [&](int l) { return -load(a + l); });
       return true;
     case Op::exp:
-      for_lanes(out, [&](int l) { return exp(load(a + l)); });
+      for_lanes(out, [&](int l) { return simd_exp(load(a + l)); });
       return true;
     case Op::log:
-      for_lanes(out, [&](int l) { return log(load(a + l)); });
+      for_lanes(out, [&](int l) { return simd_log(load(a + l)); });
       return true;
     case Op::select_less:
       for_lanes(out, [&](int l) { return load(a + l) < load(b + l) ? load(c + l) : load(d + l); });

@@ -18,6 +18,7 @@ CppAD::AD<Symbol> detach(const CppAD::AD<Symbol>& t);
 /// log sum_j exp(z_j), shifted by the largest z_j: finite for every finite z, with the softmax as its gradient.
 template <class Vector>
 auto log_sum_exp(const Vector& z) {
+  using std::exp, std::log;
   using S = std::decay_t<decltype(z[0])>;
   S largest = z[0];
   for (Index j = 1; j < z.size(); ++j) largest = max(largest, z[j]);
@@ -39,6 +40,7 @@ auto softmax_cross_entropy(const Vector& z, const Label& label) {
 /// 1 / (1 + exp(-t)).
 template <class S>
 S sigmoid(const S& t) {
+  using std::exp;
   const S shift = detach(max(t, 0.0));
   const S up = exp(t - shift);
   return up / (exp(-shift) + up);
@@ -47,6 +49,7 @@ S sigmoid(const S& t) {
 /// log(1 + exp(t)).
 template <class S>
 S log1p_exp(const S& t) {
+  using std::exp, std::expm1, std::log1p;
   const S shift = detach(max(t, 0.0));
   return shift + log1p(expm1(-shift) + exp(t - shift));
 }
