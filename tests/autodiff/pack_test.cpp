@@ -1,0 +1,250 @@
+#include "hypertape/autodiff/pack.hpp"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "hypertape/core/random.hpp"
+
+using namespace hypertape;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double smallest = std::numeric_limits<double>::denorm_min();
+constexpr double largest = std::numeric_limits<double>::max();
+constexpr double smallest_normal = std::numeric_limits<double>::min();
+
+/// Numbered so that neighbouring doubles, infinities included, have neighbouring numbers.
+std::int64_t place(double t) {
+  const auto bits = std::bit_cast<std::int64_t>(t);
+  return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
+}
+
+/// Steps from one double to the other; none between two not-a-numbers.
+double steps(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b) ? 0 : infinity;
+  return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
+}
+
+/// |value - exact| in units of the last place of exact.
+double error_in_ulp(double value, long double exact) {
+  const double rounded = std::abs(static_cast<double>(exact));
+  const double next = std::nextafter(rounded, infinity);
+  return static_cast<double>(std::abs(static_cast<long double>(value) - exact)) / (next - rounded);
+}
+
+/// Where long double is wider (not so under valgrind) it gives the true value.
+bool has_long_double() {
+  volatile long double one = 1;
+  return one + 0x1p-62L != one;
+}
+
+Simd vector_of(const std::vector<double>& values, std::size_t first) {
+  double lanes[simd_lanes];
+  for (std::size_t l = 0; l < simd_lanes; ++l) lanes[l] = values[(first + l) % values.size()];
+  return load(lanes);
+}
+
+/// The largest errors over all values, in steps from the function of <cmath> and in ulp of the true value.
+struct Worst {
+  double steps = 0, ulp = 0, at = 0;
+};
+
+template <class F, class Reference, class Exact>
+Worst worst_error(const std::vector<double>& values, const F& f, const Reference& reference, const Exact& exact) {
+  Worst worst;
+  for (std::size_t i = 0; i < values.size(); i += simd_lanes) {
+    double lanes[simd_lanes];
+    store(lanes, f(vector_of(values, i)));
+    for (std::size_t l = 0; l < simd_lanes; ++l) {
+      const double t = values[(i + l) % values.size()];
+      if (const double s = steps(lanes[l], reference(t)); s > worst.steps) worst.steps = s, worst.at = t;
+      if (const long double e = exact(t); std::isfinite(static_cast<double>(e)) && e != 0 && std::isfinite(lanes[l]))
+        worst.ulp = std::max(worst.ulp, error_in_ulp(lanes[l], e));
+    }
+  }
+  return worst;
+}
+
+Worst worst_exp(const std::vector<double>& values) {
+  return worst_error(
+      values, [](Simd x) { return simd_exp(x); }, [](double t) { return std::exp(t); },
+      [](double t) { return std::exp(static_cast<long double>(t)); });
+}
+
+Worst worst_log(const std::vector<double>& values) {
+  return worst_error(
+      values, [](Simd x) { return simd_log(x); }, [](double t) { return std::log(t); },
+      [](double t) { return std::log(static_cast<long double>(t)); });
+}
+
+double first_lane(Simd x) {
+  double lanes[simd_lanes];
+  store(lanes, x);
+  return lanes[0];
+}
+double exp_of(double t) { return first_lane(simd_exp(broadcast(t))); }
+double log_of(double t) { return first_lane(simd_log(broadcast(t))); }
+
+/// The 2 * reach + 1 doubles around t.
+std::vector<double> neighbours(double t, int reach) {
+  std::vector<double> out;
+  for (int k = 0; k < reach; ++k) t = std::nextafter(t, -infinity);
+  for (int k = 0; k <= 2 * reach; ++k, t = std::nextafter(t, infinity)) out.push_back(t);
+  return out;
+}
+
+/// A positive double, every exponent as likely as any other.
+double any_positive(Random& random) {
+  return std::bit_cast<double>(random.below(0x7ff0000000000000u));  // below infinity
+}
+
+}  // namespace
+
+TEST_CASE("a pack is a whole number of registers, and loads, stores and broadcasts keep every lane") {
+  CHECK(pack_lanes % simd_lanes == 0);
+  CHECK(sizeof(Simd) == simd_lanes * sizeof(double));
+  CHECK(sizeof(Pack) == pack_lanes * sizeof(double));
+  CHECK(alignof(Pack) == 64);
+  double from[simd_lanes + 1], to[simd_lanes + 2];
+  for (int l = 0; l <= simd_lanes; ++l) from[l] = 1.5 * l - 3;
+  for (double& t : to) t = 99;
+  store(to + 1, load(from + 1));  // at any address
+  for (int l = 0; l < simd_lanes; ++l) CHECK(to[l + 1] == from[l + 1]);
+  CHECK(to[0] == 99);
+  CHECK(to[simd_lanes + 1] == 99);
+  store(to, broadcast(-2.5));
+  for (int l = 0; l < simd_lanes; ++l) CHECK(to[l] == -2.5);
+  store(to, bits_as_double(double_as_bits(load(from))));
+  for (int l = 0; l < simd_lanes; ++l) CHECK(to[l] == from[l]);
+}
+
+TEST_CASE("exp is within one ulp over its whole range") {
+  Random random(1);
+  std::vector<double> wide, around_zero, halfway;
+  for (int i = 0; i < 40000; ++i) {
+    wide.push_back(-746 + 1456 * random.uniform());
+    around_zero.push_back((random.below(2) ? 1 : -1) * std::exp2(-60 * random.uniform()));
+    // Close to (n + 1/2) log 2, where the reduced argument is largest.
+    halfway.push_back((std::floor(2000 * random.uniform() - 1000) + 0.5 + 1e-9 * random.normal()) * std::log(2.0));
+  }
+  for (const auto* values : {&wide, &around_zero, &halfway}) {
+    const Worst worst = worst_exp(*values);
+    CAPTURE(worst.at);
+    CHECK(worst.steps <= 1);
+    if (has_long_double()) CHECK(worst.ulp < 1);
+  }
+}
+
+TEST_CASE("exp of tiny, huge and arbitrary doubles is that of cmath") {
+  Random random(2);
+  std::vector<double> any;
+  for (int i = 0; i < 20000; ++i) any.push_back((random.below(2) ? 1 : -1) * any_positive(random));
+  CHECK(worst_exp(any).steps <= 1);
+  for (const double t : {0.0, -0.0, smallest, -smallest, smallest_normal, -smallest_normal, 1e-300, -1e-20}) {
+    CAPTURE(t);
+    CHECK(exp_of(t) == 1);
+  }
+  CHECK(exp_of(infinity) == infinity);
+  CHECK(exp_of(-infinity) == 0);
+  CHECK(exp_of(largest) == infinity);
+  CHECK(exp_of(-largest) == 0);
+  CHECK_FALSE(std::signbit(exp_of(-infinity)));
+  CHECK(std::isnan(exp_of(not_a_number)));
+  CHECK(std::isnan(exp_of(-not_a_number)));
+}
+
+TEST_CASE("exp overflows and underflows where cmath does") {
+  for (const double t : neighbours(709.782712893384, 20)) {
+    CAPTURE(t - 709.782712893384);
+    CHECK(std::isinf(exp_of(t)) == std::isinf(std::exp(t)));
+    CHECK(steps(exp_of(t), std::exp(t)) <= 1);
+  }
+  CHECK(std::isfinite(exp_of(709.782712893384)));
+  CHECK(exp_of(709.79) == infinity);
+  CHECK(exp_of(710.5) == infinity);
+  for (const double t : neighbours(-745.1332191019412, 20)) {
+    CAPTURE(t + 745.1332191019412);
+    CHECK(exp_of(t) == std::exp(t));  // the smallest number, or zero
+  }
+  CHECK(exp_of(-745.13) == smallest);
+  CHECK(exp_of(-745.14) == 0);
+  CHECK(exp_of(-746.5) == 0);
+  // Among the subnormal numbers each result is the true one, rounded once.
+  std::vector<double> subnormal;
+  for (int i = 0; i < 4000; ++i) subnormal.push_back(-745.1 + i * (745.1 - 708.3) / 4000);
+  const Worst worst = worst_exp(subnormal);
+  CAPTURE(worst.at);
+  CHECK(worst.steps <= 1);
+}
+
+TEST_CASE("log is within one ulp for every exponent, near one, and where exponents change") {
+  Random random(3);
+  std::vector<double> any, around_one, at_powers, at_the_seam;
+  for (int i = 0; i < 40000; ++i) {
+    any.push_back(any_positive(random));
+    around_one.push_back(1 + (random.below(2) ? 1 : -1) * std::exp2(-1.2 - 51 * random.uniform()));
+    at_powers.push_back(std::ldexp(1 + 1e-6 * random.normal(), static_cast<int>(random.below(2040)) - 1020));
+    at_the_seam.push_back(
+        std::ldexp(std::sqrt(0.5) * (1 + 1e-6 * random.normal()), static_cast<int>(random.below(8)) - 4));
+  }
+  for (const auto* values : {&any, &around_one, &at_powers, &at_the_seam}) {
+    const Worst worst = worst_log(*values);
+    CAPTURE(worst.at);
+    CHECK(worst.steps <= 1);
+    if (has_long_double()) CHECK(worst.ulp < 1);
+  }
+  for (const double t : neighbours(1, 30)) {
+    CAPTURE(t - 1);
+    CHECK(steps(log_of(t), std::log(t)) <= 1);
+  }
+}
+
+TEST_CASE("log of subnormal numbers and of the ends of the range is that of cmath") {
+  Random random(4);
+  std::vector<double> subnormal{smallest, 2 * smallest, 3 * smallest, smallest_normal - smallest};
+  for (int i = 0; i < 20000; ++i) subnormal.push_back(std::bit_cast<double>(random.below(0x0010000000000000u)));
+  const Worst worst = worst_log(subnormal);
+  CAPTURE(worst.at);
+  CHECK(worst.steps <= 1);
+  for (const double t : neighbours(smallest_normal, 10)) CHECK(steps(log_of(t), std::log(t)) <= 1);
+  CHECK(steps(log_of(largest), std::log(largest)) <= 1);
+}
+
+TEST_CASE("log outside its domain is what cmath says") {
+  CHECK(log_of(1) == 0);
+  CHECK_FALSE(std::signbit(log_of(1)));
+  CHECK(log_of(0.0) == -infinity);
+  CHECK(log_of(-0.0) == -infinity);
+  CHECK(log_of(infinity) == infinity);
+  for (const double t : {-smallest, -smallest_normal, -1.0, -largest, -infinity, not_a_number, -not_a_number}) {
+    CAPTURE(t);
+    CHECK(std::isnan(log_of(t)));
+  }
+}
+
+TEST_CASE("every lane is computed by itself, whatever stands in the others") {
+  const std::vector<double> values{0.5,     not_a_number, 2.0,      -infinity, 700.0,  -1.0, infinity,
+                                   0.0,     -0.0,         smallest, 710.0,     -746.0, 3.0,  smallest_normal,
+                                   largest, -745.0};
+  for (std::size_t shift = 0; shift < values.size(); ++shift) {
+    double exps[simd_lanes], logs[simd_lanes];
+    store(exps, simd_exp(vector_of(values, shift)));
+    store(logs, simd_log(vector_of(values, shift)));
+    for (std::size_t l = 0; l < simd_lanes; ++l) {
+      const double t = values[(shift + l) % values.size()];
+      CAPTURE(t);
+      CAPTURE(l);
+      CHECK(steps(exps[l], std::exp(t)) <= 1);
+      CHECK(steps(logs[l], std::log(t)) <= 1);
+      CHECK(steps(exps[l], exp_of(t)) == 0);
+      CHECK(steps(logs[l], log_of(t)) == 0);
+    }
+  }
+}

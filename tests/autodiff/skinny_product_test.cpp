@@ -1,0 +1,234 @@
+#include "hypertape/autodiff/skinny_product.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "hypertape/autodiff/pack.hpp"
+#include "hypertape/core/random.hpp"
+
+using namespace hypertape;
+
+namespace {
+
+constexpr double guard = 777.25;
+using Buffer = std::vector<double>;
+
+std::vector<Index> widths() {
+  std::vector<Index> all;
+  for (Index w = 1; w <= 25; ++w) all.push_back(w);
+  all.insert(all.end(), {31, 32, 33, 40});
+  return all;
+}
+
+/// Rows, of which there are `n`: alone, in small and odd numbers, at the start, in the middle and up to the last.
+std::vector<std::pair<Index, Index>> ranges(Index n) {
+  std::vector<std::pair<Index, Index>> out{{0, n}, {0, 1}, {n - 1, 1}};
+  for (const Index rows : {2, 3, 4, 5, 7, 8, 32})
+    if (rows <= n) out.insert(out.end(), {{0, rows}, {n - rows, rows}, {(n - rows) / 2, rows}});
+  return out;
+}
+
+RowMat random_matrix(Index rows, Index columns, Random& random) {
+  RowMat X(rows, columns);
+  for (Index i = 0; i < X.size(); ++i) X.data()[i] = random.normal();
+  return X;
+}
+
+/// Rows of W, each followed by zeros up to padded(p).
+Buffer padded_rows(const RowMat& W) {
+  const Index stride = padded(W.cols());
+  Buffer out(static_cast<std::size_t>(W.rows() * stride), 0.0);
+  for (Index j = 0; j < W.rows(); ++j)
+    for (Index k = 0; k < W.cols(); ++k) out[static_cast<std::size_t>(j * stride + k)] = W(j, k);
+  return out;
+}
+
+/// Entries of z = X[first ..) W' that are wrong, or guards that were touched.
+template <class Matrix>
+int wrong_images(const Matrix& X, Index first, Index rows, const Buffer& W, Index width, const Mat& expected,
+                 const Mat& scale) {
+  const Index stride = rows + 3;
+  Buffer z(static_cast<std::size_t>(width * stride + 8), guard);
+  multiply_rows(X, first, rows, W.data(), width, z.data(), stride);
+  int wrong = 0;
+  for (std::size_t k = 0; k < z.size(); ++k) {
+    const Index j = static_cast<Index>(k) / stride, i = static_cast<Index>(k) % stride;
+    if (j < width && i < rows)
+      wrong += !(std::abs(z[k] - expected(first + i, j)) <= 1e-13 * scale(first + i, j));
+    else
+      wrong += z[k] != guard;
+  }
+  return wrong;
+}
+
+/// The same of G += z' X[first ..), from a G that is not zero.
+int wrong_transposed(const RowMat& X, Index first, Index rows, const RowMat& Z) {
+  const Index width = Z.cols(), stride = rows + 3, p = X.cols(), stride_g = padded(p);
+  Buffer z(static_cast<std::size_t>(width * stride), guard), G(static_cast<std::size_t>(width * stride_g + 16), guard);
+  for (Index j = 0; j < width; ++j)
+    for (Index i = 0; i < rows; ++i) z[static_cast<std::size_t>(j * stride + i)] = Z(first + i, j);
+  for (Index j = 0; j < width; ++j)
+    for (Index k = 0; k < p; ++k)
+      G[static_cast<std::size_t>(j * stride_g + k)] = static_cast<double>(j) - 0.5 * static_cast<double>(k);
+  add_transposed(X, first, rows, z.data(), stride, width, G.data());
+  const Mat part = Mat(Z.middleRows(first, rows)), rows_of_x = Mat(X.middleRows(first, rows));
+  const Mat product = part.transpose() * rows_of_x, scale = part.cwiseAbs().transpose() * rows_of_x.cwiseAbs();
+  int wrong = 0;
+  for (Index j = 0; j < width; ++j)
+    for (Index k = 0; k < p; ++k) {
+      const double start = static_cast<double>(j) - 0.5 * static_cast<double>(k);
+      const double error = G[static_cast<std::size_t>(j * stride_g + k)] - (start + product(j, k));
+      wrong += !(std::abs(error) <= 1e-13 * (scale(j, k) + std::abs(start)));
+    }
+  for (std::size_t k = static_cast<std::size_t>(width * stride_g); k < G.size(); ++k) wrong += G[k] != guard;
+  return wrong;
+}
+
+/// About one entry in four, with some rows and columns empty: the first, the last and some between.
+SparseRows random_sparse(Index rows, Index columns, Random& random) {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (Index i = 0; i < rows; ++i)
+    for (Index k = 0; k < columns; ++k) {
+      const bool empty_row = rows > 4 && (i % 7 == 0 || i == rows - 1);
+      const bool empty_column = columns > 4 && (k % 5 == 0 || k == columns - 1);
+      if (!empty_row && !empty_column && (random.below(4) == 0 || columns < 3))
+        entries.emplace_back(static_cast<int>(i), static_cast<int>(k), random.normal());
+    }
+  SparseRows X(rows, columns);
+  X.setFromTriplets(entries.begin(), entries.end());
+  X.makeCompressed();
+  return X;
+}
+
+}  // namespace
+
+TEST_CASE("rows are padded to whole registers, and no further") {
+  for (Index p = 1; p <= 100; ++p) {
+    CHECK(padded(p) % simd_lanes == 0);
+    CHECK(padded(p) >= p);
+    CHECK(padded(p) < p + simd_lanes);
+  }
+}
+
+TEST_CASE("dense products agree with Eigen for every width and shape, and write nothing else") {
+  for (const Index p : {1, 2, 7, 8, 9, 16, 17, 31, 100, 785})
+    for (const Index width : widths()) {
+      CAPTURE(p);
+      CAPTURE(width);
+      Random random(static_cast<std::uint64_t>(1000 * p + width));
+      const Index n = p < 700 ? 37 : 13;
+      const RowMat X = random_matrix(n, p, random), W = random_matrix(width, p, random);
+      const Mat expected = X * W.transpose(), scale = X.cwiseAbs() * W.cwiseAbs().transpose();
+      const RowMat Z = random_matrix(n, width, random);
+      const Buffer w = padded_rows(W);
+      int wrong = 0, wrong_adjoints = 0;
+      for (const auto& range : ranges(n)) {
+        wrong += wrong_images(X, range.first, range.second, w, width, expected, scale);
+        wrong_adjoints += wrong_transposed(X, range.first, range.second, Z);
+      }
+      CHECK(wrong == 0);
+      CHECK(wrong_adjoints == 0);
+    }
+}
+
+TEST_CASE("dense products are right for every number of rows from one to seventy") {
+  for (const Index p : {1, 3, 8, 9, 31, 200})
+    for (const Index width : {1, 3, 10, 13}) {
+      CAPTURE(p);
+      CAPTURE(width);
+      Random random(static_cast<std::uint64_t>(77 * p + width));
+      const RowMat W = random_matrix(width, p, random);
+      const Buffer w = padded_rows(W);
+      int wrong = 0, wrong_adjoints = 0;
+      for (Index n = 1; n <= 70; ++n) {
+        const RowMat X = random_matrix(n, p, random), Z = random_matrix(n, width, random);
+        const Mat expected = X * W.transpose(), scale = X.cwiseAbs() * W.cwiseAbs().transpose();
+        wrong += wrong_images(X, 0, n, w, width, expected, scale);
+        wrong_adjoints += wrong_transposed(X, 0, n, Z);
+        if (n > 2) wrong += wrong_images(X, 1, n - 2, w, width, expected, scale);  // rows remain before and behind
+        if (n > 2) wrong_adjoints += wrong_transposed(X, 1, n - 2, Z);
+      }
+      CHECK(wrong == 0);
+      CHECK(wrong_adjoints == 0);
+    }
+}
+
+TEST_CASE("a long row is summed over all its blocks of columns") {
+  Random random(5);
+  for (const Index width : {1, 10, 40}) {
+    const RowMat X = random_matrix(6, 9001, random), W = random_matrix(width, 9001, random);
+    const Mat expected = X * W.transpose(), scale = X.cwiseAbs() * W.cwiseAbs().transpose();
+    CHECK(wrong_images(X, 0, 6, padded_rows(W), width, expected, scale) == 0);
+    CHECK(wrong_images(X, 1, 3, padded_rows(W), width, expected, scale) == 0);
+  }
+}
+
+TEST_CASE("sparse products agree with Eigen for every width, with empty rows and columns") {
+  for (const Index p : {1, 2, 7, 8, 9, 16, 17, 31, 100})
+    for (const Index width : widths()) {
+      CAPTURE(p);
+      CAPTURE(width);
+      Random random(static_cast<std::uint64_t>(2000 * p + width));
+      const Index n = 37;
+      const SparseRows X = random_sparse(n, p, random);
+      const SparseColumns columns = X;
+      const RowMat W = random_matrix(p, width, random), Z = random_matrix(n, width, random);
+      const Mat dense = Mat(X), expected = dense * W, scale = dense.cwiseAbs() * W.cwiseAbs();
+      const Buffer w(W.data(), W.data() + W.size()), z(Z.data(), Z.data() + Z.size());
+      int wrong = 0;
+      for (const auto& range : ranges(n))
+        wrong += wrong_images(X, range.first, range.second, w, width, expected, scale);
+      CHECK(wrong == 0);
+
+      const Mat sums = dense.transpose() * Z, sums_scale = dense.cwiseAbs().transpose() * Z.cwiseAbs();
+      int wrong_sums = 0;
+      for (const Index first : {Index{0}, p / 3, p - 1})
+        for (const Index last : {first, first + 1, (first + p + 1) / 2, p}) {
+          Buffer G(static_cast<std::size_t>((last - first) * width + 16), guard);
+          for (Index k = 0; k < (last - first) * width; ++k)
+            G[static_cast<std::size_t>(k)] = static_cast<double>(k % 11);
+          add_columns(columns, first, last, z.data(), width, G.data());
+          for (std::size_t e = 0; e < G.size(); ++e) {
+            const Index k = static_cast<Index>(e) / width, j = static_cast<Index>(e) % width;
+            if (k < last - first) {
+              const double start = static_cast<double>(e % 11);
+              wrong_sums +=
+                  !(std::abs(G[e] - (start + sums(first + k, j))) <= 1e-13 * (start + sums_scale(first + k, j)));
+            } else {
+              wrong_sums += G[e] != guard;
+            }
+          }
+        }
+      CHECK(wrong_sums == 0);
+    }
+}
+
+TEST_CASE("a sparse matrix without entries gives zero images and adds nothing") {
+  SparseRows X(3, 4);
+  X.makeCompressed();
+  const SparseColumns columns = X;
+  const Buffer w(8, 1.0), z(6, 1.0);
+  Buffer image(6, guard), sums(8, 2.5);
+  multiply_rows(X, 0, 3, w.data(), 2, image.data(), 3);
+  CHECK(image == Buffer(6, 0.0));
+  add_columns(columns, 0, 4, z.data(), 2, sums.data());
+  CHECK(sums == Buffer(8, 2.5));
+}
+
+TEST_CASE("a row that is long and sparse is summed to its last entry") {
+  std::vector<Eigen::Triplet<double>> entries;
+  for (int k = 0; k < 50; ++k) entries.emplace_back(1, 3 * k, k + 1.0);
+  SparseRows X(2, 150);
+  X.setFromTriplets(entries.begin(), entries.end());
+  X.makeCompressed();
+  Buffer w(150);
+  for (std::size_t k = 0; k < 150; ++k) w[k] = static_cast<double>(k);
+  double z[2] = {guard, guard}, expected = 0;
+  for (int k = 0; k < 50; ++k) expected += (k + 1.0) * (3 * k);
+  multiply_rows(X, 0, 2, w.data(), 1, z, 2);
+  CHECK(z[0] == 0);
+  CHECK(z[1] == expected);
+}
