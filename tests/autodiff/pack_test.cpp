@@ -29,7 +29,7 @@ std::int64_t place(double t) {
 /// Steps from one double to the other; none between two not-a-numbers.
 double steps(double a, double b) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b) ? 0 : infinity;
-  return std::abs(static_cast<double>(place(a)) - static_cast<double>(place(b)));
+  return std::abs(static_cast<double>(place(a) - place(b)));
 }
 
 /// |value - exact| in units of the last place of exact.

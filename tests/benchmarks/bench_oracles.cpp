@@ -62,10 +62,45 @@ Pair measure(int repeats, const std::function<void()>& hand, const std::function
   return {median(a), median(b)};
 }
 
+/// The functions that are timed: a solver's way to an oracle, or, for the code written by hand, the functions
+/// themselves.
+struct Calls {
+  std::function<void(const Vec& x, const Vec& y, Vec& out)> grad_y_g;
+  std::function<void(const Vec& x, const Vec& y, Vec& gx, Vec& gy)> grad_f;
+  std::function<LinearOperator&(const Vec& x, const Vec& y)> curvature_at;
+  std::function<void(const Vec& v, Vec& out)> hessian_product;
+  std::function<void(const Vec& x, const Vec& y, const Vec& v, Vec& out)> cross_product;
+};
+
+Calls calls(BilevelOracle& o, LinearOperator& H) {
+  return {[&](const Vec& x, const Vec& y, Vec& out) { o.grad_y_g(x, y, out); },
+          [&](const Vec& x, const Vec& y, Vec& gx, Vec& gy) { o.grad_f(x, y, gx, gy); },
+          [&](const Vec& x, const Vec& y) -> LinearOperator& { return o.curvature_at(x, y); },
+          [&](const Vec& v, Vec& out) { H.apply(v, out); },
+          [&](const Vec& x, const Vec& y, const Vec& v, Vec& out) { o.cross_product(x, y, v, out); }};
+}
+
+Calls calls(HandWritten& o) {
+  const auto sized = [](Index n, Vec& v) -> Vec& {
+    v.resize(n);
+    return v;
+  };
+  const Dims d = o.dims();
+  return {[&o, d, sized](const Vec& x, const Vec& y, Vec& out) { o.do_grad_y_g(x, y, sized(d.y, out)); },
+          [&o, d, sized](const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+            o.do_grad_f(x, y, sized(d.x, gx), sized(d.y, gy));
+          },
+          [&o](const Vec& x, const Vec& y) -> LinearOperator& { return o.do_curvature_at(x, y); },
+          [&o, d, sized](const Vec& v, Vec& out) { o.hessian_product(v, sized(d.y, out)); },
+          [&o, d, sized](const Vec& x, const Vec& y, const Vec& v, Vec& out) {
+            o.do_cross_product(x, y, v, sized(d.x, out));
+          }};
+}
+
 /// One whole hypergradient: 50 accelerated gradient steps, 10 conjugate gradient steps, one Jacobian product, one grad
 /// f.
-void hypergradient(BilevelOracle& o, const Vec& x, double step, double momentum, Vec& u) {
-  const Dims dims = o.dims();
+void hypergradient(const Calls& o, Dims dims, const Vec& x, double step, Vec& u) {
+  constexpr double momentum = 0.9;
   Vec y = Vec::Zero(dims.y), z = y, previous = y, gradient, gx, gy, v = Vec::Zero(dims.y), product;
   for (int k = 0; k < 50; ++k) {
     o.grad_y_g(x, z, gradient);
@@ -81,7 +116,8 @@ void hypergradient(BilevelOracle& o, const Vec& x, double step, double momentum,
 
 struct Problem {
   const char* name;
-  std::function<std::unique_ptr<BilevelOracle>(int threads)> ours, hand;
+  std::function<std::unique_ptr<BilevelOracle>(int threads)> ours;
+  std::function<std::unique_ptr<HandWritten>(int threads)> hand;
   double step;
 };
 
@@ -102,24 +138,23 @@ json compare(const Problem& problem, int threads, int repeats) {
 
   struct Row {
     const char* name;
-    std::function<void(BilevelOracle&, LinearOperator&, Vec&)> call;
+    std::function<void(const Calls&, Vec& out)> call;
     int repeats;
   };
   const Row rows[] = {
-      {"gradient", [&](BilevelOracle& o, LinearOperator&, Vec& out) { o.grad_y_g(x, y, out); }, repeats},
-      {"hessian_product", [&](BilevelOracle&, LinearOperator& H, Vec& out) { H.apply(v, out); }, repeats},
-      {"jacobian_product", [&](BilevelOracle& o, LinearOperator&, Vec& out) { o.cross_product(x, y, v, out); },
-       repeats},
-      {"grad_f", [&](BilevelOracle& o, LinearOperator&, Vec&) { o.grad_f(x, y, gx, gy); }, repeats},
-      {"linearise", [&](BilevelOracle& o, LinearOperator&, Vec&) { o.curvature_at(x, y); }, repeats},
-      {"hypergradient",
-       [&](BilevelOracle& o, LinearOperator&, Vec& out) { hypergradient(o, x, problem.step, 0.9, out); },
+      {"gradient", [&](const Calls& o, Vec& out) { o.grad_y_g(x, y, out); }, repeats},
+      {"hessian_product", [&](const Calls& o, Vec& out) { o.hessian_product(v, out); }, repeats},
+      {"jacobian_product", [&](const Calls& o, Vec& out) { o.cross_product(x, y, v, out); }, repeats},
+      {"grad_f", [&](const Calls& o, Vec&) { o.grad_f(x, y, gx, gy); }, repeats},
+      {"linearise", [&](const Calls& o, Vec&) { o.curvature_at(x, y); }, repeats},
+      {"hypergradient", [&](const Calls& o, Vec& out) { hypergradient(o, dims, x, problem.step, out); },
        std::max(3, repeats / 8)},
   };
+  const Calls by_hand = calls(*hand), by_rows = calls(*ours, Ho);
   json ratios, milliseconds;
   for (const Row& row : rows) {
     const Pair t = measure(
-        row.repeats, [&] { row.call(*hand, Hh, a); }, [&] { row.call(*ours, Ho, b); });
+        row.repeats, [&] { row.call(by_hand, a); }, [&] { row.call(by_rows, b); });
     std::printf("  %-18s %d thread%s  by hand %9.2f ms  row terms %9.2f ms  ratio %.2f\n", row.name, threads,
                 threads == 1 ? " " : "s", t.hand * 1e3, t.ours * 1e3, t.ours / t.hand);
     std::fflush(stdout);
@@ -192,6 +227,7 @@ Problem sparse_problem(const SparseData& data) {
 void roofline(const DenseData& data, int repeats) {
   RowMat W = RowMat::Random(10, data.X.cols()), Z(data.X.rows(), 10);
   double sum = 0;
+  Eigen::setNbThreads(1);
   std::printf("  reading X once %.2f ms, Eigen's X W' %.2f ms (one thread)\n",
               1e3 * median_seconds(repeats, [&] { sum += data.X.sum(); }),
               1e3 * median_seconds(repeats, [&] { Z.noalias() = data.X * W.transpose(); }));
@@ -202,8 +238,9 @@ void roofline(const DenseData& data, int repeats) {
 double memory_mb(const Problem& problem) {
   auto oracle = problem.ours(2);
   const Dims dims = oracle->dims();
+  const Vec x = Vec::Zero(dims.x), y = Vec::Zero(dims.y);
   Vec u;
-  hypergradient(*oracle, Vec::Zero(dims.x), problem.step, 0.9, u);
+  hypergradient(calls(*oracle, oracle->curvature_at(x, y)), dims, x, problem.step, u);
   return static_cast<double>(dynamic_cast<RowProblem&>(*oracle).bytes()) / 1e6;
 }
 

@@ -128,14 +128,14 @@ LinearOperator& HandHypercleaning::do_curvature_at(const Vec& x, const Vec& y) {
   return curvature_;
 }
 
-void HandHypercleaning::Curvature::do_apply(const Vec& v, Vec& out) {
-  of_.transpose_in(v, of_.v_);
-  const Index classes = of_.data_.classes;
-  of_.for_blocks(of_.data_.X, [&](Index first, Index n, double* sums) {
+void HandHypercleaning::hessian_product(const Vec& v, Vec& out) {
+  transpose_in(v, v_);
+  const Index classes = data_.classes;
+  for_blocks(data_.X, [&](Index first, Index n, double* sums) {
     alignas(64) double u[max_classes * block_rows], weight[block_rows] = {};
-    const double* const p = of_.probability_.data() + first * classes;
-    multiply_rows(of_.data_.X, first, n, of_.v_.data(), classes, u, block_rows);
-    std::copy_n(of_.weight_.data() + first, n, weight);
+    const double* const p = probability_.data() + first * classes;
+    multiply_rows(data_.X, first, n, v_.data(), classes, u, block_rows);
+    std::copy_n(weight_.data() + first, n, weight);
     for (Index i = 0; i < block_rows; i += simd_lanes) {
       Simd mean{};
       for (Index j = 0; j < classes; ++j) mean += load(p + j * block_rows + i) * load(u + j * block_rows + i);
@@ -143,9 +143,9 @@ void HandHypercleaning::Curvature::do_apply(const Vec& v, Vec& out) {
         store(u + j * block_rows + i,
               load(weight + i) * load(p + j * block_rows + i) * (load(u + j * block_rows + i) - mean));
     }
-    add_transposed(of_.data_.X, first, n, u, block_rows, classes, sums);
+    add_transposed(data_.X, first, n, u, block_rows, classes, sums);
   });
-  of_.sum_chunks(2 * of_.data_.regularisation, &v, out);
+  sum_chunks(2 * data_.regularisation, &v, out);
 }
 
 void HandHypercleaning::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
@@ -270,15 +270,15 @@ LinearOperator& HandLogistic::do_curvature_at(const Vec& x, const Vec& y) {
   return curvature_;
 }
 
-void HandLogistic::Curvature::do_apply(const Vec& v, Vec& out) {
-  const Index classes = of_.data_.classes, rows = of_.data_.X.rows(), blocks = (rows + block_rows - 1) / block_rows;
+void HandLogistic::hessian_product(const Vec& v, Vec& out) {
+  const Index classes = data_.classes, rows = data_.X.rows(), blocks = (rows + block_rows - 1) / block_rows;
   const double weight = 1 / static_cast<double>(rows);
-#pragma omp parallel for num_threads(of_.threads_) schedule(static)
+#pragma omp parallel for num_threads(threads_) schedule(static)
   for (Index b = 0; b < blocks; ++b) {
     alignas(64) double u[max_classes * block_rows];
     const Index first = b * block_rows, n = std::min(block_rows, rows - first);
-    const double* const p = of_.probability_.data() + first * classes;
-    multiply_rows(of_.data_.X, first, n, v.data(), classes, u, block_rows);
+    const double* const p = probability_.data() + first * classes;
+    multiply_rows(data_.X, first, n, v.data(), classes, u, block_rows);
     for (Index i = 0; i < block_rows; i += simd_lanes) {
       Simd mean{};
       for (Index j = 0; j < classes; ++j) mean += load(p + j * block_rows + i) * load(u + j * block_rows + i);
@@ -287,9 +287,9 @@ void HandLogistic::Curvature::do_apply(const Vec& v, Vec& out) {
     }
     for (Index i = 0; i < n; ++i)
       for (Index j = 0; j < classes; ++j)
-        of_.residual_[static_cast<std::size_t>((first + i) * classes + j)] = u[j * block_rows + i];
+        residual_[static_cast<std::size_t>((first + i) * classes + j)] = u[j * block_rows + i];
   }
-  of_.gather_columns(of_.columns_, of_.weight_.data(), &v, out);
+  gather_columns(columns_, weight_.data(), &v, out);
 }
 
 void HandLogistic::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {

@@ -25,8 +25,18 @@ struct SparseData {
   Index classes = 20;
 };
 
-/// Hypercleaning with dense rows, or with the same rows held sparse: Rows is RowMat or SparseRows.
-class HandHypercleaning final : public BilevelOracle {
+/// An oracle whose functions can be called without the checks at the door, as code written by hand would be.
+class HandWritten : public BilevelOracle {
+ public:
+  double do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) override = 0;
+  void do_grad_y_g(const Vec& x, const Vec& y, Vec& out) override = 0;
+  LinearOperator& do_curvature_at(const Vec& x, const Vec& y) override = 0;
+  void do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) override = 0;
+  virtual void hessian_product(const Vec& v, Vec& out) = 0;
+};
+
+/// Hypercleaning with dense rows.
+class HandHypercleaning final : public HandWritten {
  public:
   HandHypercleaning(const DenseData& data, int threads);
   Dims dims() const override { return {data_.X.rows(), data_.X.cols() * data_.classes}; }
@@ -38,7 +48,7 @@ class HandHypercleaning final : public BilevelOracle {
     Index dim() const override { return of_.dims().y; }
 
    private:
-    void do_apply(const Vec& v, Vec& out) override;
+    void do_apply(const Vec& v, Vec& out) override { of_.hessian_product(v, out); }
     HandHypercleaning& of_;
   };
 
@@ -47,6 +57,7 @@ class HandHypercleaning final : public BilevelOracle {
   void do_grad_y_g(const Vec& x, const Vec& y, Vec& out) override;
   LinearOperator& do_curvature_at(const Vec& x, const Vec& y) override;
   void do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) override;
+  void hessian_product(const Vec& v, Vec& out) override;
 
   void transpose_in(const Vec& v, std::vector<double>& w) const;
   void weigh(const Vec& x);
@@ -54,7 +65,7 @@ class HandHypercleaning final : public BilevelOracle {
   void for_blocks(const RowMat& X, const Block& block);
   void sum_chunks(double scale, const Vec* v, Vec& out) const;
 
-  DenseData data_;
+  DenseData data_;  // a copy, as row terms have theirs: memory laid out in the same way
   int threads_;
   std::vector<double> w_, v_, weight_, slope_, probability_, sums_;
   Vec weighed_x_;
@@ -62,7 +73,7 @@ class HandHypercleaning final : public BilevelOracle {
 };
 
 /// Per-feature regularisation of softmax regression on sparse rows.
-class HandLogistic final : public BilevelOracle {
+class HandLogistic final : public HandWritten {
  public:
   HandLogistic(const SparseData& data, int threads);
   Dims dims() const override { return {data_.X.cols(), data_.X.cols() * data_.classes}; }
@@ -74,7 +85,7 @@ class HandLogistic final : public BilevelOracle {
     Index dim() const override { return of_.dims().y; }
 
    private:
-    void do_apply(const Vec& v, Vec& out) override;
+    void do_apply(const Vec& v, Vec& out) override { of_.hessian_product(v, out); }
     HandLogistic& of_;
   };
 
@@ -83,12 +94,13 @@ class HandLogistic final : public BilevelOracle {
   void do_grad_y_g(const Vec& x, const Vec& y, Vec& out) override;
   LinearOperator& do_curvature_at(const Vec& x, const Vec& y) override;
   void do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) override;
+  void hessian_product(const Vec& v, Vec& out) override;
 
   void weigh(const Vec& x);
   double residuals(const SparseRows& X, const std::vector<int>& label, const Vec& y, bool keep_probability);
   void gather_columns(const SparseColumns& X, const double* weight, const Vec* v, Vec& out) const;
 
-  const SparseData& data_;
+  SparseData data_;
   SparseColumns columns_, valid_columns_;
   int threads_;
   double scale_;

@@ -64,7 +64,12 @@ StagedProgram derive(RowKernel& kernel, RowPass pass) {
 /// One variable as the rows of a term see it: images of it, and the adjoint of the map.
 class Side {
  public:
-  Side(const LinearView& view, Index dim, Index rows) : view_(view), dim_(dim), width_(view.width(dim)), rows_(rows) {}
+  Side(const LinearView& view, Index dim, Index rows)
+      : view_(view),
+        dim_(dim),
+        width_(view.width(dim)),
+        rows_(rows),
+        scatters_(view.kind() == LinearView::Kind::sparse && hypertape::scatters(view.sparse(), width_)) {}
 
   const LinearView& view() const { return view_; }
   Index width() const { return width_; }
@@ -117,7 +122,10 @@ class Side {
 
   /// Makes room for the adjoint of views whose rows share entries.
   void start_adjoint() {
-    if (view_.kind() == LinearView::Kind::sparse) sums_.resize(static_cast<std::size_t>(rows_ * width_));
+    if (scatters_)
+      sums_.assign(static_cast<std::size_t>(chunks * dim_), 0.0);
+    else if (view_.kind() == LinearView::Kind::sparse)
+      sums_.resize(static_cast<std::size_t>(rows_ * width_));
     if (view_.kind() == LinearView::Kind::dense)
       sums_.assign(static_cast<std::size_t>(chunks * width_ * padded(view_.dense().cols())), 0.0);
     if (view_.kind() == LinearView::Kind::shared) sums_.assign(static_cast<std::size_t>(chunks * width_), 0.0);
@@ -148,6 +156,10 @@ class Side {
         return;
       }
       case LinearView::Kind::sparse: {
+        if (scatters_) {
+          add_transposed(view_.sparse(), first, n, image, pack_lanes, width_, sums_.data() + chunk * dim_);
+          return;
+        }
         double* const to = sums_.data() + first * width_;
         for (Index i = 0; i < n; ++i)
           for (Index j = 0; j < width_; ++j) to[i * width_ + j] = image[j * pack_lanes + i];
@@ -163,7 +175,9 @@ class Side {
       for (Index c = 0; c < chunks; ++c) sum += sums_[static_cast<std::size_t>(c * size + at)];
       return sum;
     };
-    if (view_.kind() == LinearView::Kind::sparse)
+    if (scatters_)
+      for (Index i = begin; i < end; ++i) out[i] += chunk_sum(dim_, i);
+    else if (view_.kind() == LinearView::Kind::sparse)
       add_columns(view_.sparse_columns(), begin / width_, end / width_, sums_.data(), width_, out + begin);
     if (view_.kind() == LinearView::Kind::shared)
       for (Index j = begin; j < end; ++j) out[j] += chunk_sum(width_, j);
@@ -180,6 +194,7 @@ class Side {
  private:
   LinearView view_;
   Index dim_, width_, rows_;
+  bool scatters_;
   Buffer sums_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hypertape/autodiff/pack.hpp"
+#include "hypertape/core/require.hpp"
 
 namespace hypertape {
 namespace {
@@ -154,20 +155,33 @@ namespace {
 
 constexpr int prefetch_ahead = 12;  // entries of a sparse row or column
 
-/// out += sum over the entries of value * from[index], all of length `width`.
+/// out += sum over the entries of value * from[index], all of length `width`. Entries are summed in two interleaved
+/// parts, so that an addition need not wait for the one before.
 template <int width>
 void gather(const double* values, const int* indices, Index entries, const double* from, double* out) {
-  double s[width] = {};
-  for (Index e = 0; e < entries; ++e) {
-    if (e + prefetch_ahead < entries) {
-      const double* const next = from + static_cast<Index>(indices[e + prefetch_ahead]) * width;
-      for (int line = 0; line < width; line += 8) __builtin_prefetch(next + line);
-    }
+  double even[width] = {}, odd[width] = {};
+  const auto add = [&](Index e, double* s) {
     const double* const w = from + static_cast<Index>(indices[e]) * width;
     const double v = values[e];
     for (int j = 0; j < width; ++j) s[j] += v * w[j];
+  };
+  const auto fetch = [&](Index e) {
+    const double* const next = from + static_cast<Index>(indices[e]) * width;
+    for (int line = 0; line < width; line += 8) __builtin_prefetch(next + line);
+  };
+  Index e = 0;
+  for (; e + prefetch_ahead + 1 < entries; e += 2) {
+    fetch(e + prefetch_ahead);
+    fetch(e + prefetch_ahead + 1);
+    add(e, even);
+    add(e + 1, odd);
   }
-  for (int j = 0; j < width; ++j) out[j] += s[j];
+  for (; e + 1 < entries; e += 2) {
+    add(e, even);
+    add(e + 1, odd);
+  }
+  if (e < entries) add(e, even);
+  for (int j = 0; j < width; ++j) out[j] += even[j] + odd[j];
 }
 
 void gather_any(Index width, const double* values, const int* indices, Index entries, const double* from, double* out) {
@@ -207,6 +221,38 @@ void multiply_rows(const SparseRows& X, Index first, Index rows, const double* W
     }
   });
 }
+
+namespace {
+
+template <int width>
+void scatter(const double* values, const int* indices, Index entries, const double* z, double* G) {
+  double local[width];  // in registers: what is written to G cannot be what is read here
+  std::copy_n(z, width, local);
+  for (Index e = 0; e < entries; ++e) {
+    double* const g = G + static_cast<Index>(indices[e]) * width;
+    const double v = values[e];
+    double sum[width];
+    for (int j = 0; j < width; ++j) sum[j] = g[j] + v * local[j];
+    for (int j = 0; j < width; ++j) g[j] = sum[j];
+  }
+}
+
+}  // namespace
+
+void add_transposed(const SparseRows& X, Index first, Index rows, const double* z, Index stride, Index width,
+                    double* G) {
+  require(width <= max_gathered, "add_transposed: width = ", width, ", must be at most ", max_gathered);
+  with_constant<max_gathered>(width, [&](auto w) {
+    std::array<double, max_gathered> image;
+    for (Index i = 0; i < rows; ++i) {
+      for (int j = 0; j < w(); ++j) image[static_cast<std::size_t>(j)] = z[j * stride + i];
+      const int begin = X.outerIndexPtr()[first + i], end = X.outerIndexPtr()[first + i + 1];
+      scatter<w()>(X.valuePtr() + begin, X.innerIndexPtr() + begin, end - begin, image.data(), G);
+    }
+  });
+}
+
+bool scatters(const SparseRows& X, Index width) { return width <= max_gathered && X.cols() * width <= 1 << 15; }
 
 void add_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G) {
   with_gather(width, [&](const auto& gather_column) {

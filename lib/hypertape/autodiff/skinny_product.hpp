@@ -29,6 +29,11 @@ void multiply_rows(const SparseRows& X, Index first, Index rows, const double* W
 /// the p-th are left undefined.
 void add_transposed(const RowMat& X, Index first, Index rows, const double* z, Index stride, Index width, double* G);
 
+/// The same for sparse X, G being p rows of length `width`: pays where all of G stays in cache, which `scatters` tells.
+void add_transposed(const SparseRows& X, Index first, Index rows, const double* z, Index stride, Index width,
+                    double* G);
+bool scatters(const SparseRows& X, Index width);
+
 /// G[k - first] += sum_i X(i, k) z[i] for columns k in [first, last), z and G being rows of length `width`.
 void add_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G);
 
