@@ -125,7 +125,8 @@ struct Problem {
 double relative(const Vec& a, const Vec& b) { return (a - b).norm() / std::max(b.norm(), 1e-300); }
 
 json compare(const Problem& problem, int threads, int repeats) {
-  const auto ours = problem.ours(threads), hand = problem.hand(threads);
+  const auto ours = problem.ours(threads);
+  const auto hand = problem.hand(threads);
   const Dims dims = ours->dims();
   Random random(3);
   const Vec x = 0.3 * random.normal(dims.x), y = 0.05 * random.normal(dims.y), v = random.normal(dims.y);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hypertape/autodiff/transpose.hpp"
 #include "hypertape/core/require.hpp"
 
 #if defined(_OPENMP)
@@ -16,6 +17,10 @@ namespace {
 // that is what makes results the same for every number of threads.
 constexpr Index chunks = 16;
 constexpr Index preferred_tile = 4096;
+
+// Waking threads takes some ten microseconds, much more where the machine is busy: not for less work than this many
+// multiplications.
+constexpr Index parallel_work = 200'000;
 
 /// The part of `count` things that chunk c has.
 struct Range {
@@ -74,6 +79,13 @@ class Side {
   const LinearView& view() const { return view_; }
   Index width() const { return width_; }
 
+  /// Multiplications for seeing all rows once, about.
+  Index work() const {
+    if (view_.kind() == LinearView::Kind::dense) return view_.dense().size() * width_;
+    if (view_.kind() == LinearView::Kind::sparse) return view_.sparse().nonZeros() * width_;
+    return rows_ * width_;
+  }
+
   /// A variable, or a direction in its space, laid out for being seen.
   struct Operand {
     const double* vector = nullptr;
@@ -104,12 +116,9 @@ class Side {
         if (n == pack_lanes) return operand.vector + first;
         std::copy_n(operand.vector + first, n, image);
         return image;
-      case LinearView::Kind::columns: {
-        const double* const from = operand.vector + first * width_;
-        for (Index i = 0; i < n; ++i)
-          for (Index j = 0; j < width_; ++j) image[j * pack_lanes + i] = from[i * width_ + j];
+      case LinearView::Kind::columns:
+        rows_to_pack(operand.vector + first * width_, width_, n, image);
         return image;
-      }
       case LinearView::Kind::dense:
         multiply_rows(view_.dense(), first, n, operand.copy.data(), width_, image, pack_lanes);
         return image;
@@ -139,12 +148,9 @@ class Side {
       case LinearView::Kind::entries:
         for (Index i = 0; i < n; ++i) out[first + i] += image[i];
         return;
-      case LinearView::Kind::columns: {
-        double* const to = out + first * width_;
-        for (Index i = 0; i < n; ++i)
-          for (Index j = 0; j < width_; ++j) to[i * width_ + j] += image[j * pack_lanes + i];
+      case LinearView::Kind::columns:
+        add_pack_to_rows(image, width_, n, out + first * width_);
         return;
-      }
       case LinearView::Kind::shared:
         for (Index j = 0; j < width_; ++j)
           for (Index i = 0; i < n; ++i)
@@ -189,7 +195,13 @@ class Side {
     }
   }
 
-  std::size_t bytes() const { return sums_.capacity() * sizeof(double); }
+  /// Beside the data, which the view refers to; a second copy of it by columns counts.
+  std::size_t bytes() const {
+    std::size_t total = sums_.capacity() * sizeof(double);
+    if (view_.kind() == LinearView::Kind::sparse)
+      total += static_cast<std::size_t>(view_.sparse().nonZeros()) * (sizeof(double) + sizeof(int));
+    return total;
+  }
 
  private:
   LinearView view_;
@@ -225,6 +237,7 @@ class RowObjective::TermRun {
   }
 
   Index packs() const { return (rows_ + pack_lanes - 1) / pack_lanes; }
+  Index work() const { return 20 * rows_ + y_.work() + x_.work(); }
   Side& y() { return y_; }
   Side& x() { return x_; }
   Index data_width() const { return kernel_.widths().d; }
@@ -382,9 +395,9 @@ RowObjective::RowObjective(Dims dims, const Objective& terms, int threads) : dim
 RowObjective::~RowObjective() = default;
 
 template <class F>
-void RowObjective::for_chunks(const F& f) {
+void RowObjective::for_chunks([[maybe_unused]] Index work, const F& f) {
 #if defined(_OPENMP)
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1) if (work > parallel_work)
   for (Index c = 0; c < chunks; ++c) f(c, static_cast<std::size_t>(omp_get_thread_num()));
 #else
   for (Index c = 0; c < chunks; ++c) f(c, std::size_t{0});
@@ -395,7 +408,7 @@ void RowObjective::prepare(RowPass pass, const RowArguments& arguments) {
   for (auto& term : terms_) {
     if (!term->has_prepare(pass, threads_)) continue;
     term->bind(pass, arguments, /*preparing=*/true, threads_);
-    for_chunks([&](Index c, std::size_t thread) {
+    for_chunks(term->work(), [&](Index c, std::size_t thread) {
       const Range range = chunk_of(term->packs(), c);
       for (Index k = range.begin; k < range.end; ++k) term->prepare_pack(pass, k, workers_[thread], thread);
     });
@@ -411,7 +424,7 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   const auto in_tiles = [&](TermRun& term) { return wanted.a && !wanted.b && term.y().view().is_local(); };
   const auto run_rows = [&](TermRun& term) {
     term.values.fill(0);
-    for_chunks([&](Index c, std::size_t thread) {
+    for_chunks(term.work(), [&](Index c, std::size_t thread) {
       const Range range = chunk_of(term.packs(), c);
       double sum = 0;
       for (Index k = range.begin; k < range.end; ++k)
@@ -431,7 +444,10 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   if (wanted.a) {
     const Index tiles = (dims_.y + tile_ - 1) / tile_;
     double* const out = arguments.out_y->data();
-    for_chunks([&](Index c, std::size_t thread) {
+    Index work = dims_.y;
+    for (TermRun* term : active)
+      if (term->y().view().kind() == LinearView::Kind::sparse || in_tiles(*term)) work += term->work();
+    for_chunks(work, [&](Index c, std::size_t thread) {
       const Range range = chunk_of(tiles, c);
       for (Index t = range.begin; t < range.end; ++t) {
         const Index begin = t * tile_, end = std::min(dims_.y, begin + tile_);

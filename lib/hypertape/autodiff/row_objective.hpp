@@ -51,8 +51,9 @@ class RowObjective {
   class TermRun;
   struct Worker;
 
+  /// f(chunk, thread) for every chunk, on several threads if there is enough work.
   template <class F>
-  void for_chunks(const F& f);
+  void for_chunks(Index work, const F& f);
 
   Dims dims_;
   int threads_;

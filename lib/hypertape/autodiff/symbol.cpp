@@ -137,9 +137,29 @@ Symbol Symbol::select(Op op, const Symbol& left, const Symbol& right, const Symb
   return of(Graph::current()->insert({op, {left.node(), right.node(), if_true.node(), if_false.node()}, 0}));
 }
 
+namespace {
+
+/// constant * s. In a product the constant goes to a factor that is a constant, or else to one that is computed rather
+/// than given: that one may be fixed while the other changes, and the multiplication is then done once.
+Symbol scaled(double constant, const Symbol& s) {
+  const Graph::Node node = (*Graph::current())[s.node()];
+  if (node.op == Op::mul) {
+    const Graph::Node first = (*Graph::current())[node.arguments[0]], second = (*Graph::current())[node.arguments[1]];
+    const Symbol p = Symbol::of(node.arguments[0]), q = Symbol::of(node.arguments[1]);
+    if (first.op == Op::constant) return Symbol(constant * first.constant) * q;
+    if (second.op == Op::constant) return Symbol(constant * second.constant) * p;
+    if (first.op == Op::input && second.op != Op::input) return Symbol::binary(Op::mul, p, scaled(constant, q));
+    if (second.op == Op::input && first.op != Op::input) return Symbol::binary(Op::mul, scaled(constant, p), q);
+  }
+  return Symbol::binary(Op::mul, Symbol(constant), s);
+}
+
+}  // namespace
+
 Symbol operator+(const Symbol& a, const Symbol& b) {
   if (a.is(0)) return b;
   if (b.is(0)) return a;
+  if (!a.is_constant() && Symbol::identical(a, b)) return scaled(2, a);
   return Symbol::binary(Op::add, a, b);
 }
 
@@ -155,6 +175,8 @@ Symbol operator*(const Symbol& a, const Symbol& b) {
   if (b.is(1)) return a;
   if (a.is(-1)) return -b;
   if (b.is(-1)) return -a;
+  if (a.is_constant() && !b.is_constant()) return scaled(a.value(), b);
+  if (b.is_constant() && !a.is_constant()) return scaled(b.value(), a);
   return Symbol::binary(Op::mul, a, b);
 }
 

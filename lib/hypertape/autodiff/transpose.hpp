@@ -1,0 +1,63 @@
+#pragma once
+
+#include "hypertape/autodiff/pack.hpp"
+#include "hypertape/core/types.hpp"
+
+namespace hypertape {
+
+// Between `n` rows of `width` components, stored one row after the other, and a pack, stored by component: component j
+// of row i at j * pack_lanes + i. Registers at a time where there are eight lanes, scalar elsewhere.
+
+#if defined(__AVX512F__)
+/// Row i of the square becomes its column i.
+inline void transpose_square(Simd (&m)[8]) {
+  constexpr SimdBits even{0, 8, 2, 10, 4, 12, 6, 14}, odd{1, 9, 3, 11, 5, 13, 7, 15};
+  constexpr SimdBits low2{0, 1, 8, 9, 4, 5, 12, 13}, high2{2, 3, 10, 11, 6, 7, 14, 15};
+  constexpr SimdBits low4{0, 1, 2, 3, 8, 9, 10, 11}, high4{4, 5, 6, 7, 12, 13, 14, 15};
+  const auto exchange = [&](int i, int k, SimdBits first, SimdBits second) {
+    const Simd a = m[i], b = m[k];
+    m[i] = __builtin_shuffle(a, b, first);
+    m[k] = __builtin_shuffle(a, b, second);
+  };
+  for (int i = 0; i < 8; i += 2) exchange(i, i + 1, even, odd);
+  for (const int i : {0, 1, 4, 5}) exchange(i, i + 2, low2, high2);
+  for (int i = 0; i < 4; ++i) exchange(i, i + 4, low4, high4);
+}
+#endif
+
+inline void rows_to_pack(const double* rows, Index width, Index n, double* pack) {
+  Index j = 0;
+#if defined(__AVX512F__)
+  if (n == pack_lanes)
+    for (; j + 8 <= width; j += 8)
+      for (Index i = 0; i < pack_lanes; i += 8) {
+        Simd m[8];
+        for (int k = 0; k < 8; ++k) m[k] = load(rows + (i + k) * width + j);
+        transpose_square(m);
+        for (int k = 0; k < 8; ++k) store(pack + (j + k) * pack_lanes + i, m[k]);
+      }
+#endif
+  for (; j < width; ++j)
+    for (Index i = 0; i < n; ++i) pack[j * pack_lanes + i] = rows[i * width + j];
+}
+
+inline void add_pack_to_rows(const double* pack, Index width, Index n, double* rows) {
+  Index j = 0;
+#if defined(__AVX512F__)
+  if (n == pack_lanes)
+    for (; j + 8 <= width; j += 8)
+      for (Index i = 0; i < pack_lanes; i += 8) {
+        Simd m[8];
+        for (int k = 0; k < 8; ++k) m[k] = load(pack + (j + k) * pack_lanes + i);
+        transpose_square(m);
+        for (int k = 0; k < 8; ++k) {
+          double* const row = rows + (i + k) * width + j;
+          store(row, load(row) + m[k]);
+        }
+      }
+#endif
+  for (; j < width; ++j)
+    for (Index i = 0; i < n; ++i) rows[i * width + j] += pack[j * pack_lanes + i];
+}
+
+}  // namespace hypertape
