@@ -232,6 +232,24 @@ TEST_CASE("what does not vanish stays: coefficients near those that fold, and th
   CHECK(s.value(t, at) == doctest::Approx((8.0 * 5 - 3) / 3).epsilon(1e-15));
 }
 
+TEST_CASE("constant factors are gathered, and a sum of two equal terms is twice the term") {
+  Sheet s;
+  const std::vector<double> at{3, 5, 0.5};
+  CHECK(same(2.0 * (3.0 * s.a), 6.0 * s.a));
+  CHECK(same((s.a * 3.0) * 2.0, 6.0 * s.a));
+  CHECK(same(0.5 * (2.0 * s.a), s.a));
+  CHECK(same(s.a + s.a, 2.0 * s.a));
+  CHECK(same((s.a + s.a) / 2.0, s.a));
+  CHECK(s.value(s.a + s.a, at) == 6);
+  CHECK(s.value(s.a * s.b + s.a * s.b, at) == 30);
+  CHECK(s.value(-4.0 * (s.a * s.b), at) == -60);
+  CHECK(s.value((s.b * CppAD::sqrt(s.a * s.a)) * 7.0, at) == 105);  // beside an input: to the factor that is computed
+  CHECK(s.value(7.0 * (CppAD::abs(s.a) * s.b), at) == 105);
+  CHECK(s.value(2.0 * (3.0 * s.b * CppAD::abs(s.a)), at) == 90);
+  CHECK(s.value(2.0 * (CppAD::abs(s.c) * CppAD::abs(s.b)), at) == 5);
+  CHECK(s.value(2.0 * (s.a - s.b), at) == -4);
+}
+
 TEST_CASE("equal expressions are one node") {
   Sheet s;
   CHECK(same(s.a + s.b, s.b + s.a));
