@@ -96,13 +96,16 @@ TEST_CASE("a correct oracle is never accused, over 1,000 random points") {
   for (const Check& c : report.checks) CHECK(c.points == 1000);
 }
 
-TEST_CASE("every shipped problem passes at many points, for several seeds") {
+TEST_CASE("every shipped problem passes, for several seeds") {
   for (const auto& entry : problems::registry())
     for (const std::uint64_t seed : {1, 2, 3}) {
       problems::Problem problem = problems::make_problem(entry.name, {.seed = seed});
-      const Report report =
-          verify(*problem.oracle, problem.plain,
-                 {.problem = entry.name, .seed = seed, .points = 60, .more_points = problem.branches});
+      const Report report = verify(*problem.oracle, problem.plain,
+                                   {.problem = entry.name,
+                                    .seed = seed,
+                                    .points = 8,
+                                    .more_points = problem.branches,
+                                    .hypergradient = seed == 1});  // the longest of all checks
       CAPTURE(to_table(report));
       CHECK(report.passed);
     }

@@ -37,21 +37,21 @@ auto softmax_cross_entropy(const Vector& z, const Label& label) {
   return S(log_sum_exp(z) - right);
 }
 
-/// 1 / (1 + exp(-t)).
+/// 1 / (1 + exp(-t)): each side of zero by the form whose derivatives keep all their digits there.
 template <class S>
 S sigmoid(const S& t) {
   using std::exp;
-  const S shift = detach(max(t, 0.0));
-  const S up = exp(t - shift);
-  return up / (exp(-shift) + up);
+  const S negative = min(t, 0.0), positive = select(less(t, 0.0), 0.0, t);
+  const S e = exp(negative);
+  return select(less(t, 0.0), e / (1.0 + e), 1.0 / (1.0 + exp(-positive)));
 }
 
-/// log(1 + exp(t)).
+/// log(1 + exp(t)), likewise.
 template <class S>
 S log1p_exp(const S& t) {
-  using std::exp, std::expm1, std::log1p;
-  const S shift = detach(max(t, 0.0));
-  return shift + log1p(expm1(-shift) + exp(t - shift));
+  using std::exp, std::log1p;
+  const S negative = min(t, 0.0), positive = select(less(t, 0.0), 0.0, t);
+  return select(less(t, 0.0), log1p(exp(negative)), positive + log1p(exp(-positive)));
 }
 
 }  // namespace hypertape

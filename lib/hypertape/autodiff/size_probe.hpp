@@ -112,6 +112,7 @@ class SizeProbe {
   friend SizeProbe pow(const SizeProbe& a, const SizeProbe& b) {
     return result(std::pow(a.value(), b.value()), either(a, b), 2, 3);
   }
+  friend SizeProbe pow(const SizeProbe& a, double b) { return pow(a, SizeProbe(b)); }
   friend SizeProbe pow(const SizeProbe& a, int n) {  // CppAD multiplies repeatedly
     SizeProbe p(1.0);
     for (int k = 0; k < std::abs(n); ++k) p = p * a;

@@ -100,12 +100,21 @@ void add_transposed_tile(const double* X, Index p, Index rows, const double* z, 
 
 Index padded(Index p) { return (p + simd_lanes - 1) / simd_lanes * simd_lanes; }
 
+namespace {
+
+/// How many of these rows can be read in whole registers, past their end, without leaving X.
+Index readable_rows(const RowMat& X, Index first, Index rows) {
+  const Index last_start = X.size() - padded(X.cols());
+  const Index readable = last_start < 0 ? 0 : last_start / X.cols() + 1;
+  return std::clamp<Index>(readable - first, 0, rows);
+}
+
+}  // namespace
+
 void multiply_rows(const RowMat& X, Index first, Index rows, const double* W, Index width, double* z, Index stride) {
   const Index p = X.cols(), stride_w = padded(p);
   const double* const x = X.data() + first * p;
-  // After the last row of X there is nothing to read past.
-  const bool to_the_end = first + rows == X.rows() && p % simd_lanes != 0;
-  const Index whole = to_the_end ? rows - 1 : rows;
+  const Index whole = readable_rows(X, first, rows);
   // Parts of equal width: 10 is made of 5 and 5, so that a part of W stays in the first cache.
   constexpr Index most = accumulators / row_tile;
   const Index parts = (width + most - 1) / most, part = (width + parts - 1) / parts;
@@ -123,19 +132,18 @@ void multiply_rows(const RowMat& X, Index first, Index rows, const double* W, In
             for (Index t = i; t < whole; ++t)
               multiply_tile<w(), 1>(x + t * p + k, p, n, wj, stride_w, k == 0, z + j * stride + t, stride);
         });
-  if (to_the_end)
+  for (Index i = whole; i < rows; ++i)
     for (Index j = 0; j < width; ++j) {
       double sum = 0;
-      for (Index k = 0; k < p; ++k) sum += x[whole * p + k] * W[j * stride_w + k];
-      z[j * stride + whole] = sum;
+      for (Index k = 0; k < p; ++k) sum += x[i * p + k] * W[j * stride_w + k];
+      z[j * stride + i] = sum;
     }
 }
 
 void add_transposed(const RowMat& X, Index first, Index rows, const double* z, Index stride, Index width, double* G) {
   const Index p = X.cols(), stride_g = padded(p);
   const double* const x = X.data() + first * p;
-  const bool to_the_end = first + rows == X.rows() && p % simd_lanes != 0;
-  const Index whole = to_the_end ? rows - 1 : rows;
+  const Index whole = readable_rows(X, first, rows);
   for (Index j0 = 0; j0 < width; j0 += max_width)
     with_constant<max_width>(std::min<Index>(max_width, width - j0), [&](auto w) {
       constexpr int registers = 2;
@@ -146,9 +154,9 @@ void add_transposed(const RowMat& X, Index first, Index rows, const double* z, I
         add_transposed_tile<w(), registers>(x + k, p, whole, zj, stride, g + k, stride_g);
       if (k < stride_g) add_transposed_tile<w(), 1>(x + k, p, whole, zj, stride, g + k, stride_g);
     });
-  if (to_the_end)
+  for (Index i = whole; i < rows; ++i)
     for (Index j = 0; j < width; ++j)
-      for (Index k = 0; k < p; ++k) G[j * stride_g + k] += x[whole * p + k] * z[j * stride + whole];
+      for (Index k = 0; k < p; ++k) G[j * stride_g + k] += x[i * p + k] * z[j * stride + i];
 }
 
 namespace {

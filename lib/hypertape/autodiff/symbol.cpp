@@ -95,8 +95,28 @@ std::size_t Graph::Hash::operator()(const Node& node) const {
 
 int Graph::insert(const Node& node) {
   const auto [place, is_new] = index_.try_emplace(node, size());
-  if (is_new) nodes_.push_back(node);
+  if (is_new) {
+    nodes_.push_back(node);
+    masked_.push_back(masks(node) ? 1 : 0);
+  }
   return place->second;
+}
+
+bool Graph::masks(const Node& node) const {
+  const auto& [a, b, if_true, if_false] = node.arguments;
+  const auto zero = [&](int n) { return is_masked(n) || ((*this)[n].op == Op::constant && (*this)[n].constant == 0); };
+  switch (node.op) {
+    case Op::mul:
+      return is_masked(a) || is_masked(b);
+    case Op::add:
+    case Op::sub:
+      return is_masked(a) && is_masked(b);
+    case Op::neg:
+    case Op::div:
+      return is_masked(a);
+    default:
+      return node.op >= Op::select_less && (zero(if_true) || zero(if_false));
+  }
 }
 
 Graph*& Graph::current() {
@@ -146,8 +166,10 @@ Symbol scaled(double constant, const Symbol& s) {
   if (node.op == Op::mul) {
     const Graph::Node first = (*Graph::current())[node.arguments[0]], second = (*Graph::current())[node.arguments[1]];
     const Symbol p = Symbol::of(node.arguments[0]), q = Symbol::of(node.arguments[1]);
-    if (first.op == Op::constant) return Symbol(constant * first.constant) * q;
-    if (second.op == Op::constant) return Symbol(constant * second.constant) * p;
+    if (first.op == Op::constant && std::isnormal(constant * first.constant))
+      return Symbol(constant * first.constant) * q;
+    if (second.op == Op::constant && std::isnormal(constant * second.constant))
+      return Symbol(constant * second.constant) * p;
     if (first.op == Op::input && second.op != Op::input) return Symbol::binary(Op::mul, p, scaled(constant, q));
     if (second.op == Op::input && first.op != Op::input) return Symbol::binary(Op::mul, scaled(constant, p), q);
   }
@@ -183,7 +205,7 @@ Symbol operator*(const Symbol& a, const Symbol& b) {
 Symbol operator/(const Symbol& a, const Symbol& b) {
   if (a.is(0)) return 0.0;
   if (b.is(1)) return a;
-  if (b.is_constant()) return a * Symbol(1 / b.value());  // CppAD divides by small integers: exact or one rounding
+  if (b.is_constant() && std::isnormal(1 / b.value())) return a * Symbol(1 / b.value());  // one rounding more at most
   return Symbol::binary(Op::div, a, b);
 }
 

@@ -76,6 +76,10 @@ class Graph {
   int insert(const Node& node);
 
   const Node& operator[](int node) const { return nodes_[static_cast<std::size_t>(node)]; }
+
+  /// Whether the node may be zero because a select took a zero: what it multiplies was then not selected, and need not
+  /// be a number.
+  bool is_masked(int node) const { return masked_[static_cast<std::size_t>(node)] != 0; }
   int size() const { return static_cast<int>(nodes_.size()); }
 
   /// The graph that this thread's symbols are put into.
@@ -85,7 +89,10 @@ class Graph {
   struct Hash {
     std::size_t operator()(const Node& node) const;
   };
+  bool masks(const Node& node) const;
+
   std::vector<Node> nodes_;
+  std::vector<char> masked_;
   std::unordered_map<Node, int, Hash> index_;
 };
 
@@ -185,7 +192,12 @@ inline bool IdenticalEqualCon(const hypertape::Symbol& a, const hypertape::Symbo
   return a.is_constant() && hypertape::Symbol::identical(a, b);
 }
 inline int Integer(const hypertape::Symbol& s) { return static_cast<int>(s.value()); }
-inline hypertape::Symbol azmul(const hypertape::Symbol& a, const hypertape::Symbol& b) { return a * b; }
+/// a * b, and zero where a is zero, whatever b is there.
+inline hypertape::Symbol azmul(const hypertape::Symbol& a, const hypertape::Symbol& b) {
+  using hypertape::Symbol;
+  const bool masked = !a.is_constant() && hypertape::Graph::current()->is_masked(a.node());
+  return masked ? Symbol::select(hypertape::Op::select_equal, a, 0, 0, a * b) : a * b;
+}
 inline bool GreaterThanZero(const hypertape::Symbol& s) { return s > 0; }
 inline bool GreaterThanOrZero(const hypertape::Symbol& s) { return s >= 0; }
 inline bool LessThanZero(const hypertape::Symbol& s) { return s < 0; }
