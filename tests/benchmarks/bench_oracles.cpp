@@ -149,7 +149,7 @@ json compare(const Problem& problem, int threads, int repeats) {
       {"grad_f", [&](const Calls& o, Vec&) { o.grad_f(x, y, gx, gy); }, repeats},
       {"linearise", [&](const Calls& o, Vec&) { o.curvature_at(x, y); }, repeats},
       {"hypergradient", [&](const Calls& o, Vec& out) { hypergradient(o, dims, x, problem.step, out); },
-       std::max(3, repeats / 8)},
+       std::max(3, repeats / 4)},
   };
   const Calls by_hand = calls(*hand), by_rows = calls(*ours, Ho);
   json ratios, milliseconds;

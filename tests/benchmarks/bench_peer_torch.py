@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The oracles of bench_oracles through PyTorch, on the same arrays and in the same run, as ratios to row terms.
 
-    apt-get install python3-torch          (Debian; any PyTorch >= 1.13 will do)
+    apt-get install python3-torch libopenblas0   (Debian; any PyTorch >= 1.13 will do, with a fast BLAS)
     /usr/bin/python3 tests/benchmarks/bench_peer_torch.py build/native/bin/bench_oracles [--quick] [--json FILE]
 
 Run it alone on the machine. OpenBLAS 0.3.21 does not know processors younger than itself: OPENBLAS_CORETYPE=SKYLAKEX or

@@ -198,7 +198,7 @@ class Side {
   /// Beside the data, which the view refers to; a second copy of it by columns counts.
   std::size_t bytes() const {
     std::size_t total = sums_.capacity() * sizeof(double);
-    if (view_.kind() == LinearView::Kind::sparse)
+    if (view_.kind() == LinearView::Kind::sparse && !scatters_)
       total += static_cast<std::size_t>(view_.sparse().nonZeros()) * (sizeof(double) + sizeof(int));
     return total;
   }

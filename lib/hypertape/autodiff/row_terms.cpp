@@ -54,7 +54,7 @@ LinearView product(SparseRows X, Index width) {
   LinearView view;
   view.kind_ = LinearView::Kind::sparse;
   view.width_ = width;
-  view.sparse_columns_ = std::make_shared<const SparseColumns>(X);
+  if (!scatters(X, width)) view.sparse_columns_ = std::make_shared<const SparseColumns>(X);
   view.sparse_ = std::make_shared<const SparseRows>(std::move(X));
   return view;
 }

@@ -46,7 +46,7 @@ class LinearView {
 
   const RowMat& dense() const { return *dense_; }
   const SparseRows& sparse() const { return *sparse_; }
-  const SparseColumns& sparse_columns() const { return *sparse_columns_; }
+  const SparseColumns& sparse_columns() const { return *sparse_columns_; }  ///< for products that do not scatter
 
   friend LinearView entries();
   friend LinearView columns(Index width);
