@@ -563,3 +563,34 @@ TEST_CASE("bytes count what grows with the rows") {
   CHECK(large.bytes() > small.bytes());
   CHECK(large.bytes() >= 2 * 2 * 3200 * sizeof(double));  // two terms with two data a row
 }
+
+TEST_CASE("a wide sparse product, whose adjoint goes by columns, equals the dense one") {
+  constexpr Index rows = 45, features = 17000, width = 2;
+  Random random(21);
+  std::vector<Eigen::Triplet<double>> entries_of_x;
+  for (Index i = 0; i < rows; ++i)
+    for (int k = 0; k < 30; ++k)
+      entries_of_x.emplace_back(static_cast<int>(i), static_cast<int>(random.below(features)), random.normal());
+  SparseRows sparse(rows, features);
+  sparse.setFromTriplets(entries_of_x.begin(), entries_of_x.end());
+  REQUIRE_FALSE(scatters(sparse, width));
+  const auto phi = [](const auto& a, const auto& b, const auto&) {
+    return a[0] * a[0] * b[0] * b[0] + a[1] * a[1] + a[0] * a[1] * b[0];
+  };
+  const auto penalty = [](const auto& a, const auto&, const auto&) { return a[0] * a[0]; };
+  const auto make = [&](const LinearView& view, int threads) {
+    const Objective g{sum_rows(0.5, {.y = view, .x = hypertape::entries()}, phi),
+                      sum_rows(0.1, {.y = hypertape::entries()}, penalty)};
+    return RowProblem({rows, features * width}, g, g, {.threads = threads});
+  };
+  RowProblem by_columns = make(product(sparse, width), 1), threaded = make(product(sparse, width), 3),
+             dense = make(product(RowMat(sparse), width), 1);
+  const Vec x = random.normal(rows), y = random.normal(features * width), v = random.normal(features * width);
+  const auto close = [](const Vec& a, const Vec& b) { return (a - b).norm() <= 1e-12 * b.norm(); };
+  CHECK(close(by_columns.grad_y_g(x, y), dense.grad_y_g(x, y)));
+  CHECK(close(by_columns.grad_f(x, y).y, dense.grad_f(x, y).y));
+  CHECK(close(by_columns.curvature_at(x, y)(v), dense.curvature_at(x, y)(v)));
+  CHECK(close(by_columns.adjoint_cross_product(x, y, x), dense.adjoint_cross_product(x, y, x)));
+  CHECK(close(by_columns.cross_product(x, y, v), dense.cross_product(x, y, v)));
+  CHECK(threaded.grad_y_g(x, y) == by_columns.grad_y_g(x, y));
+}
