@@ -10,7 +10,8 @@
 namespace hypertape::problems {
 namespace {
 
-// Below this share of non-zero features sparse rows are faster (tests/benchmarks/bench_oracles).
+// Sparse rows took 0.7 of the time at a share of 0.19 (tests/benchmarks/bench_oracles); where they break even is a
+// guess.
 constexpr double sparse_density = 0.3;
 
 LinearView product_view(const RowMat& features, Index classes, Storage storage) {

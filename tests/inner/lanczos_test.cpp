@@ -26,7 +26,7 @@ TEST_CASE("fewer steps give bounds from inside") {
   DenseOperator op(A);
   const RitzBounds ritz = lanczos(op, 15, 1);
   CHECK(op.products == 15);
-  CHECK(ritz.smallest > 1e-4);
+  CHECK(ritz.smallest > 1.01e-4);  // a start that is the lowest eigenvector would find it at once
   CHECK(ritz.largest <= 1 + 1e-12);
   CHECK(ritz.largest > 0.99);
 }

@@ -11,9 +11,12 @@ namespace hypertape {
 
 RitzBounds lanczos(LinearOperator& A, int steps, std::uint64_t seed) {
   require(steps > 0, "lanczos: steps = ", steps, ", must be positive");
+  // A stream of its own: a matrix generated from the same seed may have the first numbers of that stream for an
+  // eigenvector, and a start there would see nothing else.
+  constexpr std::uint64_t own_stream = 0x9e3779b97f4a7c15u;
   const Index most = std::min<Index>(steps, A.dim());
   Mat basis(A.dim(), most);
-  Vec diagonal(most), off_diagonal(most), w, v = Random(seed).normal(A.dim()).normalized();
+  Vec diagonal(most), off_diagonal(most), w, v = Random(seed ^ own_stream).normal(A.dim()).normalized();
   Index k = 0;
   while (k < most) {
     basis.col(k) = v;
