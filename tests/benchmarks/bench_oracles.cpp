@@ -284,7 +284,9 @@ int run(const po::variables_map& given) {
   const Problem problems[] = {dense_problem("dense", dense, problems::Storage::dense),
                               dense_problem("dense_held_sparse", dense, problems::Storage::sparse),
                               sparse_problem(sparse)};
+  const std::string only = given.count("only") > 0 ? given["only"].as<std::string>() : "";
   for (const Problem& problem : problems) {
+    if (!only.empty() && only != problem.name) continue;
     std::printf("%s\n", problem.name);
     if (&problem == problems) roofline(dense, repeats);
     for (const int threads : {1, 2}) {
@@ -299,7 +301,7 @@ int run(const po::variables_map& given) {
 
   std::printf("growth with the number of rows, gradient, one thread\n");
   for (const Index rows : {Index{5000}, Index{20000}, Index{80000}}) {
-    if (quick && rows > 20000) break;
+    if ((quick && rows > 20000) || !only.empty()) break;
     const DenseData data = dense_data(rows, 100);
     const auto oracle = dense_problem("dense", data, problems::Storage::dense).ours(1);
     const Dims dims = oracle->dims();
@@ -323,6 +325,7 @@ int main(int argc, char** argv) {
   line.name = "bench_oracles";
   line.purpose = "the cost of row terms beside derivatives written by hand. Run it alone on the machine.";
   line.options.add_options()("quick", "fewer repetitions: under a minute")(
+      "only", po::value<std::string>()->value_name("NAME"), "dense, dense_held_sparse or sparse alone")(
       "json", po::value<std::string>()->value_name("FILE"), "also write medians and ratios to FILE")(
       "dump", po::value<std::string>()->value_name("DIR"), "also write the arrays to DIR (for bench_peer_torch.py)");
   return drivers::run_driver(argc, argv, std::move(line), run);

@@ -61,11 +61,12 @@ void with_constant(Index width, const F& f) {
 /// whole registers, past the end of a row, where W is zero.
 template <int width, int rows>
 void multiply_tile(const double* X, Index p, Index columns, const double* W, Index stride_w, bool first, double* z,
-                   Index stride) {
+                   Index stride, Index ahead) {
   Simd s[rows * width] = {};
   for (Index k = 0; k < columns; k += simd_lanes) {
     Simd x[rows];
     for (int i = 0; i < rows; ++i) x[i] = load(X + i * p + k);
+    for (int i = 0; i < rows / 2 && ahead > 0; ++i) __builtin_prefetch(X + (i + ahead) * p + k, 0, 2);
     for (int j = 0; j < width; ++j) {
       const Simd w = load(W + j * stride_w + k);
       for (int i = 0; i < rows; ++i) s[i * width + j] += x[i] * w;
@@ -88,7 +89,8 @@ void add_transposed_tile(const double* X, Index p, Index rows, const double* z, 
   for (Index i = 0; i < rows; ++i) {
     Simd x[registers];
     for (int r = 0; r < registers; ++r) x[r] = load(X + i * p + r * simd_lanes);
-    for (int r = 0; r < registers; ++r) __builtin_prefetch(X + (i + rows) * p + r * simd_lanes, 0, 2);
+    if (i % row_tile >= row_tile / 2)
+      for (int r = 0; r < registers; ++r) __builtin_prefetch(X + (i + rows) * p + r * simd_lanes, 0, 2);
     for (int j = 0; j < width; ++j)
       for (int r = 0; r < registers; ++r) s[j][r] += x[r] * z[j * stride + i];
   }
@@ -127,10 +129,11 @@ void multiply_rows(const RowMat& X, Index first, Index rows, const double* W, In
           const double* const wj = W + j * stride_w + k;
           const Index n = std::min(columns, p - k);
           if (i + row_tile <= whole)
-            multiply_tile<w(), row_tile>(x + i * p + k, p, n, wj, stride_w, k == 0, z + j * stride + i, stride);
+            multiply_tile<w(), row_tile>(x + i * p + k, p, n, wj, stride_w, k == 0, z + j * stride + i, stride,
+                                         j == 0 ? rows : 0);
           else
             for (Index t = i; t < whole; ++t)
-              multiply_tile<w(), 1>(x + t * p + k, p, n, wj, stride_w, k == 0, z + j * stride + t, stride);
+              multiply_tile<w(), 1>(x + t * p + k, p, n, wj, stride_w, k == 0, z + j * stride + t, stride, 0);
         });
   for (Index i = whole; i < rows; ++i)
     for (Index j = 0; j < width; ++j) {
@@ -163,9 +166,12 @@ namespace {
 
 constexpr int prefetch_ahead = 12;  // entries of a sparse row or column
 
-/// out += sum over the entries of value * from[index], all of length `width`. Entries are summed in two interleaved
-/// parts, so that an addition need not wait for the one before.
-template <int width>
+/// Whether so many doubles stay in a core's cache beside what streams through it.
+bool stays_in_cache(Index doubles) { return doubles <= 1 << 15; }
+
+/// out += sum over the entries of value * from[index], all of length `width`, fetched ahead if `from` is far away.
+/// Entries are summed in two interleaved parts, so that an addition need not wait for the one before.
+template <int width, bool far>
 void gather(const double* values, const int* indices, Index entries, const double* from, double* out) {
   double even[width] = {}, odd[width] = {};
   const auto add = [&](Index e, double* s) {
@@ -176,9 +182,10 @@ void gather(const double* values, const int* indices, Index entries, const doubl
   const auto fetch = [&](Index e) {
     const double* const next = from + static_cast<Index>(indices[e]) * width;
     for (int line = 0; line < width; line += 8) __builtin_prefetch(next + line);
+    __builtin_prefetch(next + width - 1);
   };
   Index e = 0;
-  for (; e + prefetch_ahead + 1 < entries; e += 2) {
+  for (; far && e + prefetch_ahead + 1 < entries; e += 2) {
     fetch(e + prefetch_ahead);
     fetch(e + prefetch_ahead + 1);
     add(e, even);
@@ -199,13 +206,16 @@ void gather_any(Index width, const double* values, const int* indices, Index ent
 
 constexpr int max_gathered = 32;
 
-/// The fastest function for a width, chosen once for many calls.
+/// The fastest function for gathering from `count` rows of a width, chosen once for many calls.
 template <class F>
-void with_gather(Index width, const F& f) {
+void with_gather(Index count, Index width, const F& f) {
   if (width <= max_gathered)
     with_constant<max_gathered>(width, [&](auto w) {
       constexpr int constant = decltype(w)::value;
-      f(gather<constant>);
+      if (stays_in_cache(count * width))
+        f(gather<constant, false>);
+      else
+        f(gather<constant, true>);
     });
   else
     f([width](const double* v, const int* i, Index n, const double* from, double* out) {
@@ -217,7 +227,7 @@ void with_gather(Index width, const F& f) {
 
 void multiply_rows(const SparseRows& X, Index first, Index rows, const double* W, Index width, double* z,
                    Index stride) {
-  with_gather(width, [&](const auto& gather_row) {
+  with_gather(X.cols(), width, [&](const auto& gather_row) {
     std::array<double, max_gathered> local;
     std::vector<double> large(width > max_gathered ? static_cast<std::size_t>(width) : 0);
     double* const image = width > max_gathered ? large.data() : local.data();
@@ -260,10 +270,10 @@ void add_transposed(const SparseRows& X, Index first, Index rows, const double* 
   });
 }
 
-bool scatters(const SparseRows& X, Index width) { return width <= max_gathered && X.cols() * width <= 1 << 15; }
+bool scatters(const SparseRows& X, Index width) { return width <= max_gathered && stays_in_cache(X.cols() * width); }
 
 void add_columns(const SparseColumns& X, Index first, Index last, const double* z, Index width, double* G) {
-  with_gather(width, [&](const auto& gather_column) {
+  with_gather(X.rows(), width, [&](const auto& gather_column) {
     for (Index k = first; k < last; ++k) {
       const int begin = X.outerIndexPtr()[k], end = X.outerIndexPtr()[k + 1];
       gather_column(X.valuePtr() + begin, X.innerIndexPtr() + begin, end - begin, z, G + (k - first) * width);

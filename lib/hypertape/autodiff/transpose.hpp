@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "hypertape/autodiff/pack.hpp"
 #include "hypertape/core/types.hpp"
 
@@ -26,37 +28,43 @@ inline void transpose_square(Simd (&m)[8]) {
 #endif
 
 inline void rows_to_pack(const double* rows, Index width, Index n, double* pack) {
-  Index j = 0;
 #if defined(__AVX512F__)
-  if (n == pack_lanes)
-    for (; j + 8 <= width; j += 8)
+  if (n == pack_lanes && width >= 8) {
+    for (Index done = 0; done < width; done += 8) {
+      const Index j = std::min(done, width - 8);  // the last square overlaps the one before
       for (Index i = 0; i < pack_lanes; i += 8) {
         Simd m[8];
         for (int k = 0; k < 8; ++k) m[k] = load(rows + (i + k) * width + j);
         transpose_square(m);
         for (int k = 0; k < 8; ++k) store(pack + (j + k) * pack_lanes + i, m[k]);
       }
+    }
+    return;
+  }
 #endif
-  for (; j < width; ++j)
+  for (Index j = 0; j < width; ++j)
     for (Index i = 0; i < n; ++i) pack[j * pack_lanes + i] = rows[i * width + j];
 }
 
 inline void add_pack_to_rows(const double* pack, Index width, Index n, double* rows) {
-  Index j = 0;
 #if defined(__AVX512F__)
-  if (n == pack_lanes)
-    for (; j + 8 <= width; j += 8)
+  if (n == pack_lanes && width >= 8) {
+    for (Index done = 0; done < width; done += 8) {
+      const Index j = std::min(done, width - 8);
       for (Index i = 0; i < pack_lanes; i += 8) {
         Simd m[8];
-        for (int k = 0; k < 8; ++k) m[k] = load(pack + (j + k) * pack_lanes + i);
+        for (int k = 0; k < 8; ++k) m[k] = j + k < done ? Simd{} : load(pack + (j + k) * pack_lanes + i);
         transpose_square(m);
         for (int k = 0; k < 8; ++k) {
           double* const row = rows + (i + k) * width + j;
           store(row, load(row) + m[k]);
         }
       }
+    }
+    return;
+  }
 #endif
-  for (; j < width; ++j)
+  for (Index j = 0; j < width; ++j)
     for (Index i = 0; i < n; ++i) rows[i * width + j] += pack[j * pack_lanes + i];
 }
 
