@@ -38,4 +38,14 @@ Mat Random::normal(Index rows, Index cols) {
   return m;
 }
 
+void Random::ball(double radius, Vec& out) {
+  double norm = 0;
+  while (norm == 0) {
+    for (double& entry : out) entry = normal();
+    norm = out.norm();
+  }
+  // The share of the volume within t of the centre is (t / radius)^d.
+  out *= radius * std::pow(uniform(), 1 / static_cast<double>(out.size())) / norm;
+}
+
 }  // namespace hypertape

@@ -24,6 +24,9 @@ class Random {
   Vec normal(Index size);
   Mat normal(Index rows, Index cols);
 
+  /// Uniform in the ball of this radius around the origin: not on its surface, and not in the cube.
+  void ball(double radius, Vec& out);
+
  private:
   std::mt19937_64 engine_;
   double spare_ = 0;

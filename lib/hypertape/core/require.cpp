@@ -24,7 +24,7 @@ void require_vector(std::string_view where, std::string_view name, const Vec& v,
   if (all_finite(v)) return;
   Index i = 0;
   while (std::isfinite(v[i])) ++i;
-  require(false, where, ": ", name, "[", i, "] = ", v[i], ", must be finite");
+  throw NotFinite(text(where, ": ", name, "[", i, "] = ", v[i], ", must be finite"));
 }
 
 }  // namespace hypertape

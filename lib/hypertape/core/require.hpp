@@ -23,7 +23,13 @@ void require(bool holds, const Pieces&... pieces) {
   if (!holds) throw std::invalid_argument(text(pieces...));
 }
 
-/// v must have `expected` entries and all of them finite; `where` and `name` say in the message which vector it is.
+/// A vector with an entry that is infinite or not a number, where only finite ones make sense.
+class NotFinite : public std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// v must have `expected` entries (std::invalid_argument) and all of them finite (NotFinite); `where` and `name` say in
+/// the message which vector it is.
 void require_vector(std::string_view where, std::string_view name, const Vec& v, Index expected);
 
 }  // namespace hypertape

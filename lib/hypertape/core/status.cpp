@@ -8,12 +8,20 @@ const char* to_string(Status status) {
       return "converged";
     case Status::iteration_limit:
       return "iteration_limit";
+    case Status::call_limit:
+      return "call_limit";
+    case Status::time_limit:
+      return "time_limit";
     case Status::not_finite:
       return "not_finite";
     case Status::indefinite:
       return "indefinite";
+    case Status::diverged:
+      return "diverged";
     case Status::stagnated:
       return "stagnated";
+    case Status::interrupted:
+      return "interrupted";
   }
   return "unknown";
 }

@@ -6,9 +6,13 @@ namespace hypertape {
 enum class Status {
   converged,        ///< the accuracy asked for is certified by a residual or gradient norm
   iteration_limit,  ///< the number of iterations allowed is used up
+  call_limit,       ///< the number of oracle calls allowed is used up
+  time_limit,       ///< the time allowed is used up
   not_finite,       ///< an oracle or an iterate is infinite or not a number
   indefinite,       ///< a direction of non-positive curvature was met: g is not strongly convex there
+  diverged,         ///< iterates or gradients grow without end: a step is too long
   stagnated,        ///< no step makes progress any more, short of the accuracy asked for
+  interrupted,      ///< the observer asked for an end
 };
 
 const char* to_string(Status status);

@@ -15,4 +15,10 @@ struct Dims {
   bool operator==(const Dims&) const = default;
 };
 
+/// A point of the joint space, or a direction in it.
+struct Point {
+  Vec x;
+  Vec y;
+};
+
 }  // namespace hypertape

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <limits>
 
+#include "hypertape/core/status.hpp"
 #include "hypertape/oracle/bilevel_oracle.hpp"
 
 namespace hypertape {
@@ -17,6 +20,19 @@ struct OracleCounts {
   bool operator==(const OracleCounts&) const = default;
 };
 
+/// How much may be asked of an oracle.
+struct CallBudget {
+  std::int64_t calls = std::numeric_limits<std::int64_t>::max();  ///< in all
+  double seconds = std::numeric_limits<double>::infinity();       ///< from now on
+};
+
+/// Thrown in place of the call that would go beyond the budget.
+class BudgetSpent : public std::runtime_error {
+ public:
+  BudgetSpent(Status which, const std::string& message) : std::runtime_error(message), status(which) {}
+  Status status;  ///< call_limit or time_limit
+};
+
 /// Any oracle with its calls counted. The count is made by this wrapper, never declared by a solver.
 ///
 /// Values of f and g are free: they come with a gradient. Linearising (curvature_at) is free, its products count. A
@@ -28,6 +44,12 @@ class CountingOracle final : public BilevelOracle {
 
   const OracleCounts& counts() const { return counts_; }
   void reset_counts() { counts_ = {}; }
+
+  /// From here on, a call that would go beyond the budget is not made and throws BudgetSpent.
+  void limit(const CallBudget& budget);
+
+  /// Since limit() was called.
+  double seconds() const;
 
   Dims dims() const override { return oracle_.dims(); }
   bool has_second_order() const override { return oracle_.has_second_order(); }
@@ -55,8 +77,13 @@ class CountingOracle final : public BilevelOracle {
   void do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
   void do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
 
+  /// One more call of a kind, or BudgetSpent.
+  void count(std::int64_t& kind);
+
   BilevelOracle& oracle_;
   OracleCounts counts_;
+  CallBudget budget_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   CountingOperator curvature_{*this};
 };
 

@@ -5,13 +5,6 @@
 #include "hypertape/core/types.hpp"
 
 namespace hypertape {
-
-/// A point (x, y), or a direction at one.
-struct Point {
-  Vec x;
-  Vec y;
-};
-
 using Value = std::function<double(const Vec& x, const Vec& y)>;
 
 /// A number found by differences, with an estimate of its error (truncation and rounding together).

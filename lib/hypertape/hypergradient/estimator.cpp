@@ -1,0 +1,80 @@
+#include "hypertape/hypergradient/estimator.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hypertape/core/require.hpp"
+
+namespace hypertape {
+
+HypergradientEstimator::HypergradientEstimator(BilevelOracle& oracle, const LowerOptions& options, const Point& start,
+                                               bool certified, std::uint64_t seed)
+    : oracle_(oracle), options_(options), certified_(certified), y_(start.y) {
+  require(options.mu >= 0, "mu = ", options.mu, ", must not be negative");
+  require(options.l >= options.mu || options.l == 0, "l = ", options.l, ", must be at least mu = ", options.mu);
+  require(options.alpha >= 0, "alpha = ", options.alpha, ", must not be negative");
+  require(options.beta < 1, "beta = ", options.beta, ", must be less than 1");
+  require(options.steps >= 0, "steps = ", options.steps, ", must not be negative");
+  require(options.products >= 0, "products = ", options.products, ", must not be negative");
+  require(options.most >= 1, "most = ", options.most, ", must be at least 1");
+  const bool steps_known = options.alpha > 0 && options.beta >= 0;
+  if (certified || !steps_known)
+    constants_ = lower_constants(oracle, start, options, certified ? Wanted::error_bound : Wanted::curvature, seed);
+  if (options_.alpha == 0) options_.alpha = 1 / constants_.l;
+  const double root = std::sqrt(std::max(1.0, constants_.l / constants_.mu));
+  if (options_.beta < 0) options_.beta = (root - 1) / (root + 1);
+}
+
+const Hypergradient& HypergradientEstimator::at(const Vec& x, double sigma) {
+  result_.status = Status::converged;
+  if (certified_ && !(constants_.mu > 0 && std::isfinite(options_.alpha) && std::isfinite(constants_.c_y))) {
+    fail(constants_.mu <= 0 ? Status::indefinite : Status::not_finite, "estimates",
+         text("mu = ", constants_.mu, ", l = ", constants_.l, ", c_y = ", constants_.c_y,
+              " at the start: g is not strongly convex there, or not finite"));
+    return result_;
+  }
+  estimate(x, sigma);
+  result_.norm = result_.u.norm();
+  if (result_.status == Status::converged && !std::isfinite(result_.norm))
+    fail(Status::not_finite, "hypergradient", text("|u| = ", result_.norm));
+  return result_;
+}
+
+double HypergradientEstimator::rounding() const { return 4e-16 * constants_.l * (1 + y_.norm()); }
+
+bool HypergradientEstimator::fail(Status status, const char* part, const std::string& message) {
+  result_.status = status;
+  result_.message = text(part, ": ", message);
+  return false;
+}
+
+bool HypergradientEstimator::solve_cold(const Vec& x, int steps) {
+  y_.setZero();
+  return minimise(x, steps, 0);
+}
+
+bool HypergradientEstimator::solve_lower(const Vec& x, double tolerance) {
+  if (options_.steps > 0) return minimise(x, options_.steps, 0);
+  return minimise(x, options_.most, std::max(tolerance, rounding()));
+}
+
+bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance) {
+  const AgdOptions options{
+      .step = options_.alpha, .momentum = options_.beta, .max_iterations = steps, .tolerance = tolerance};
+  const auto solved = agd([&](const Vec& y, Vec& out) { oracle_.grad_y_g(x, y, out); }, y_, options, lower_);
+  result_.lower_gradient = solved.gradient_norm;
+  gradient_at_y_ = solved.status == Status::converged;
+  if (solved.status == Status::diverged || solved.status == Status::not_finite)
+    return fail(solved.status, "lower level", solved.message);
+  return true;
+}
+
+bool HypergradientEstimator::evaluate_upper(const Vec& x) {
+  result_.phi = oracle_.grad_f(x, y_, gx_, gy_);
+  const double size = std::abs(result_.phi) + gx_.norm() + gy_.norm();
+  return std::isfinite(size) ||
+         fail(Status::not_finite, "upper level",
+              text("f = ", result_.phi, ", |grad_x f| = ", gx_.norm(), ", |grad_y f| = ", gy_.norm()));
+}
+
+}  // namespace hypertape

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "hypertape/core/status.hpp"
+#include "hypertape/hypergradient/constants.hpp"
+#include "hypertape/inner/agd.hpp"
+
+namespace hypertape {
+
+/// An estimate u of grad Phi at a point, and what is known of its error.
+struct Hypergradient {
+  Vec u;
+  double norm = 0;                                               ///< |u|
+  double phi = 0;                                                ///< estimate of Phi, maths.md (19) where it is free
+  double lower_gradient = 0;                                     ///< |grad_y g|, as AgdResult::gradient_norm
+  double residual = 0;                                           ///< of the linear system for v; 0 where there is none
+  double error_bound = std::numeric_limits<double>::infinity();  ///< of |u - grad Phi|; infinite if not known
+  Status status = Status::converged;                             ///< or not_finite, diverged, indefinite: u is no use
+  std::string message;
+};
+
+/// grad Phi at one point after another, each solve started where the one before it ended.
+class HypergradientEstimator {
+ public:
+  /// Refers to `oracle`. Constants that the options leave open are estimated at `start`: those of error bounds only if
+  /// `certified`.
+  HypergradientEstimator(BilevelOracle& oracle, const LowerOptions& options, const Point& start, bool certified,
+                         std::uint64_t seed);
+  virtual ~HypergradientEstimator() = default;
+
+  /// Where a solve ends by certificate, |u - grad Phi| <= sigma is what it certifies.
+  const Hypergradient& at(const Vec& x, double sigma);
+
+  const Vec& y() const { return y_; }
+
+  /// Forgets all but y, from where the next solve starts.
+  virtual void restart_from(const Vec& y) { y_ = y; }
+
+  /// y <- `steps` steps on g(x, .) from zero: the cold start that the paper prints at every restart. False if it
+  /// failed, which last() then says.
+  bool solve_cold(const Vec& x, int steps);
+
+  const Hypergradient& last() const { return result_; }
+
+  /// Whether a certificate decides how long the solves take, rather than a count.
+  virtual bool adapts() const { return options_.steps == 0; }
+
+ protected:
+  /// A rounding error of |grad_y g| that no solver gets below.
+  double rounding() const;
+
+  /// y <- argmin g(x, .), to |grad_y g| <= tolerance if the options leave the number of steps open. False if it failed,
+  /// which is then said in the result.
+  bool solve_lower(const Vec& x, double tolerance);
+
+  bool minimise(const Vec& x, int steps, double tolerance);
+
+  /// grad f at (x, y); false, and said in the result, if it is not finite.
+  bool evaluate_upper(const Vec& x);
+
+  /// Fills in the result what a failed part says.
+  bool fail(Status status, const char* part, const std::string& message);
+
+  BilevelOracle& oracle_;
+  LowerOptions options_;
+  LowerConstants constants_;
+  bool certified_;
+  Hypergradient result_;
+  Vec y_, gx_, gy_;
+  AgdWorkspace lower_;
+  bool gradient_at_y_ = false;  // lower_.gradient is that at y
+
+ private:
+  virtual void estimate(const Vec& x, double sigma) = 0;
+};
+
+}  // namespace hypertape

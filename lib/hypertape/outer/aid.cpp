@@ -1,0 +1,20 @@
+#include "hypertape/outer/aid.hpp"
+
+#include "hypertape/hypergradient/implicit.hpp"
+
+namespace hypertape {
+
+void AidOptions::describe(OptionList& list) {
+  stop.describe(list);
+  lower.describe(list);
+  outer.describe(list, true);
+}
+
+Result aid(BilevelOracle& oracle, const AidOptions& options, const Point& start, const Observer& observer) {
+  return run(oracle, options.stop, start, observer, [&](Run& run) {
+    ImplicitHypergradient estimator(run.oracle(), options.lower, start, run.certified(), options.outer.seed);
+    descend(run, estimator, options.outer);
+  });
+}
+
+}  // namespace hypertape

@@ -1,0 +1,32 @@
+#include "hypertape/outer/ba.hpp"
+
+#include <cmath>
+
+#include "hypertape/core/require.hpp"
+#include "hypertape/hypergradient/implicit.hpp"
+
+namespace hypertape {
+
+void BaOptions::describe(OptionList& list) {
+  stop.describe(list);
+  lower.describe(list);
+  outer.describe(list, false);
+  list.add("c", &c, "ceil(c (k+1)^(1/4)) steps for y in iteration k");
+  list.add("warm", &warm, "y and v start from where they were (false: as published)");
+}
+
+Result ba(BilevelOracle& oracle, const BaOptions& options, const Point& start, const Observer& observer) {
+  require(options.c > 0, "ba: c = ", options.c, ", must be positive");
+  return run(oracle, options.stop, start, observer, [&](Run& run) {
+    const auto steps = [&](int k) { return static_cast<int>(std::ceil(options.c * std::pow(k + 1.0, 0.25))); };
+    LowerOptions lower = options.lower;
+    lower.steps = steps(0);
+    ImplicitHypergradient estimator(run.oracle(), lower, start, run.certified(), options.outer.seed);
+    descend(run, estimator, options.outer, [&](int k) {
+      estimator.set_steps(steps(k));
+      if (!options.warm) estimator.restart_from(start.y);
+    });
+  });
+}
+
+}  // namespace hypertape

@@ -1,0 +1,170 @@
+#include "hypertape/outer/imcn.hpp"
+
+#include <cmath>
+
+#include "hypertape/core/require.hpp"
+#include "hypertape/hypergradient/minimax.hpp"
+#include "hypertape/inner/conjugate_gradient.hpp"
+
+namespace hypertape {
+
+void ImcnOptions::describe(OptionList& list) {
+  stop.describe(list);
+  lower.describe(list);
+  list.add("M", &M, "Lipschitz constant of Hess Phi (must be given)");
+  list.add("L", &L, "Lipschitz constant of grad Phi (must be given)");
+  list.add("J", &J, "steps on the cubic model");
+  list.add("mu_s", &mu_s, "their length (0: 1/(20 L))");
+  list.add("sigma", &sigma, "noise in the model's gradient");
+  list.add("rtol", &rtol, "steps on the model end at rtol |g|");
+  list.add("chebyshev", &chebyshev, "inverses by Chebyshev's iteration, not conjugate gradients");
+  list.add("seed", &seed, "seed of the noise");
+}
+
+namespace {
+
+/// q ~ A^{-1} b by `steps` of Chebyshev's semi-iteration for a spectrum in [mu, l], from zero.
+void chebyshev(LinearOperator& A, const Vec& b, double mu, double l, int steps, Vec& q) {
+  const double middle = (l + mu) / 2, half = (l - mu) / 2;
+  Vec r = b, direction = b / middle, product;
+  double rho = half / middle;
+  q = direction;
+  for (int i = 1; i < steps; ++i) {
+    A.apply(direction, product);
+    r -= product;
+    const double next = 1 / (2 * middle / half - rho);
+    direction = next * rho * direction + (2 * next / half) * r;
+    rho = next;
+    q += direction;
+  }
+}
+
+/// s |-> H s at (x, y), maths.md (24).
+class HessianOfPhi {
+ public:
+  HessianOfPhi(BilevelOracle& oracle, const ImcnOptions& options) : oracle_(oracle), options_(options) {}
+
+  void at(const Vec& x, const Vec& y) {
+    x_ = x;
+    y_ = y;
+    curvature_ = &oracle_.curvature_at(x, y);
+    zero_ = Vec::Zero(y.size());
+  }
+
+  const CgResult& apply(const Vec& s, Vec& out) {
+    oracle_.hess_f(x_, y_, s, zero_, out, unused_);
+    oracle_.adjoint_cross_product(x_, y_, s, b_);
+    if (options_.chebyshev && options_.lower.l > options_.lower.mu) {
+      chebyshev(*curvature_, b_, options_.lower.mu, options_.lower.l, options_.lower.products, q_);
+    } else {
+      q_.setZero(b_.size());
+      solved_ = conjugate_gradient(*curvature_, b_, q_, {.max_iterations = options_.lower.products}, cg_);
+    }
+    oracle_.cross_product(x_, y_, q_, product_);
+    out += product_;
+    return solved_;
+  }
+
+ private:
+  BilevelOracle& oracle_;
+  const ImcnOptions& options_;
+  LinearOperator* curvature_ = nullptr;
+  Vec x_, y_, zero_, unused_, b_, q_, product_;
+  CgResult solved_;
+  CgWorkspace cg_;
+};
+
+/// The cubic model at one point, and its minimisation.
+class CubicModel {
+ public:
+  CubicModel(Run& run, const ImcnOptions& options)
+      : run_(run), options_(options), hessian_(run.oracle(), options), random_(options.seed) {}
+
+  /// s near argmin g's + s'Hs/2 + M|s|^3/6; false if a product failed.
+  bool minimise(const Vec& x, const Vec& y, const Vec& g, Vec& s) {
+    hessian_.at(x, y);
+    noisy_ = g;
+    const double norm = g.norm(), L = options_.L, M = options_.M;
+    if (norm >= L * L / M) {
+      if (!product(g)) return false;
+      const double a = g.dot(Hs_) / (M * norm * norm);
+      const double R = -a + std::sqrt(a * a + 2 * norm / M);
+      s = -R / norm * g;
+      Hs_ *= -R / norm;
+      return true;
+    }
+    if (options_.sigma > 0) {
+      gradient_ = random_.normal(g.size());
+      noisy_ += options_.sigma / gradient_.norm() * gradient_;
+    }
+    return steps(options_.J, options_.rtol * norm, s.setZero(g.size()));
+  }
+
+  /// Gradient steps on the model from s, until its gradient is at most `target`.
+  bool steps(int most, double target, Vec& s) {
+    const double length = options_.mu_s > 0 ? options_.mu_s : 1 / (20 * options_.L);
+    Hs_.setZero(s.size());
+    for (int j = 0; j < most; ++j) {
+      const double size = s.norm();
+      if (size > 0 && !product(s)) return false;
+      gradient_ = noisy_ + Hs_ + options_.M / 2 * size * s;
+      if (gradient_.norm() <= target) return true;
+      s -= length * gradient_;
+    }
+    return true;
+  }
+
+  /// What the model promises for s, H s being that of the last product.
+  double decrease(const Vec& g, const Vec& s) const {
+    return -(g.dot(s) + s.dot(Hs_) / 2 + options_.M / 6 * std::pow(s.norm(), 3));
+  }
+
+ private:
+  bool product(const Vec& s) {
+    const CgResult& solved = hessian_.apply(s, Hs_);
+    if (solved.status != Status::indefinite && solved.status != Status::not_finite) return true;
+    run_.end(solved.status, "cubic model: " + solved.message);
+    return false;
+  }
+
+  Run& run_;
+  const ImcnOptions& options_;
+  HessianOfPhi hessian_;
+  Random random_;
+  Vec noisy_, gradient_, Hs_;
+};
+
+}  // namespace
+
+Result imcn(BilevelOracle& oracle, const ImcnOptions& options, const Point& start, const Observer& observer) {
+  require(options.M > 0, "imcn: M = ", options.M, ", must be positive");
+  require(options.L > 0, "imcn: L = ", options.L, ", must be positive");
+  require(options.J >= 1, "imcn: J = ", options.J, ", must be at least 1");
+  require(options.mu_s >= 0, "imcn: mu_s = ", options.mu_s, ", must not be negative");
+  require(options.sigma >= 0, "imcn: sigma = ", options.sigma, ", must not be negative");
+  require(options.lower.steps >= 1, "imcn: steps = ", options.lower.steps, ", must be at least 1");
+  require(options.lower.products >= 1, "imcn: products = ", options.lower.products, ", must be at least 1");
+  require(oracle.has_second_order(), "imcn: needs products with Hess f, which this oracle does not provide");
+  return run(oracle, options.stop, start, observer, [&](Run& run) {
+    MinimaxGradient estimator(run.oracle(), options.lower, start, run.certified());
+    CubicModel model(run, options);
+    Vec x = start.x, s;
+    const double enough = std::sqrt(std::pow(run.stop().tolerance, 3) / options.M) / 128;
+    for (;;) {
+      const Hypergradient& h = estimator.at(x, 0);
+      if (!run.accept(x, estimator, false)) return;
+      if (!model.minimise(x, estimator.y(), h.u, s)) return;
+      const double promised = model.decrease(h.u, s);
+      const bool last = run.certified() && promised < enough;
+      if (last && !model.steps(10 * options.J, run.stop().tolerance / 2, s)) return;
+      x += s;
+      if (!run.step(x, estimator)) return;
+      if (last) {
+        run.end(Status::converged, text("the cubic model promises ", promised, ", less than ", enough));
+        return;
+      }
+    }
+  });
+}
+
+}  // namespace hypertape

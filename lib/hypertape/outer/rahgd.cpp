@@ -1,0 +1,23 @@
+#include "hypertape/outer/rahgd.hpp"
+
+#include "hypertape/hypergradient/implicit.hpp"
+
+namespace hypertape {
+
+void RahgdOptions::describe(OptionList& list) {
+  stop.describe(list);
+  lower.describe(list);
+  outer.describe(list);
+  list.add("v_from_y", &v_from_y, "the first linear solve starts from y, as printed");
+}
+
+Result rahgd(BilevelOracle& oracle, const RahgdOptions& options, const Point& start, const Observer& observer) {
+  return run(oracle, options.stop, start, observer, [&](Run& run) {
+    ImplicitHypergradient estimator(run.oracle(), options.lower, start, run.certified(), options.outer.seed);
+    accelerate(run, estimator, options.outer, [&] {
+      if (options.v_from_y) estimator.set_v(estimator.y());
+    });
+  });
+}
+
+}  // namespace hypertape

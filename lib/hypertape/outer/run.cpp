@@ -1,0 +1,168 @@
+#include "hypertape/outer/run.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hypertape/core/require.hpp"
+
+namespace hypertape {
+
+void StopRule::describe(OptionList& list) {
+  list.add("tolerance", &tolerance, "epsilon: converged when |u| + error bound <= tolerance (0: never)");
+  list.add("max_iterations", &max_iterations, "budget of outer iterations");
+  list.add("max_calls", &max_calls, "budget of oracle calls");
+  list.add("max_seconds", &max_seconds, "budget of time");
+}
+
+Run::Run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer)
+    : oracle_(oracle), stop_(stop), start_(start), observer_(observer) {
+  require(stop.tolerance >= 0, "tolerance = ", stop.tolerance, ", must not be negative");
+  require(stop.max_iterations >= 0, "max_iterations = ", stop.max_iterations, ", must not be negative");
+  require_vector("start", "x", start.x, oracle.dims().x);
+  require_vector("start", "y", start.y, oracle.dims().y);
+  oracle_.limit({stop.max_calls, stop.max_seconds});
+  result_.x = result_.last = start.x;
+  result_.y = start.y;
+}
+
+void Run::end(Status status, const std::string& message) {
+  result_.status = status;
+  result_.message = message;
+}
+
+bool Run::notify(const Vec& x, const HypergradientEstimator& estimator) {
+  result_.counts = oracle_.counts();
+  result_.seconds = oracle_.seconds();
+  if (!observer_) return true;
+  return observer_({result_.iterations, x, result_.x, result_.y, estimator.last().u, result_.phi, result_.gradient_norm,
+                    result_.error_bound, result_.counts, result_.seconds, result_.restarts});
+}
+
+bool Run::accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge) {
+  const Hypergradient& h = estimator.last();
+  if (h.status != Status::converged) {
+    end(h.status, h.message);
+    return false;
+  }
+  result_.x = result_.last = point;
+  result_.y = estimator.y();
+  result_.phi = h.phi;
+  result_.gradient_norm = h.norm;
+  result_.error_bound = h.error_bound;
+  if (!any_) first_norm_ = h.norm;
+  any_ = true;
+  if (h.norm > 1e10 * (1 + first_norm_)) {
+    end(Status::diverged, text("|u| grew from ", first_norm_, " to ", h.norm, " in ", result_.iterations,
+                               " iterations; is the step too long?"));
+    return false;
+  }
+  if (may_converge && certified() && h.norm + h.error_bound <= stop_.tolerance) {
+    end(Status::converged, text("|u| = ", h.norm, " with an error of at most ", h.error_bound));
+    notify(point, estimator);
+    return false;
+  }
+  return true;
+}
+
+bool Run::step(const Vec& x, const HypergradientEstimator& estimator) {
+  result_.last = x;
+  ++result_.iterations;
+  const double norm = x.norm(), first = start_.x.norm();
+  if (norm > 1e10 * (1 + first)) {
+    end(std::isfinite(norm) ? Status::diverged : Status::not_finite,
+        text("|x| grew from ", first, " to ", norm, " in ", result_.iterations, " iterations; is the step too long?"));
+    return false;
+  }
+  if (!notify(x, estimator)) {
+    end(Status::interrupted, text("by the observer, after ", result_.iterations, " iterations"));
+    return false;
+  }
+  if (result_.iterations >= stop_.max_iterations) {
+    end(Status::iteration_limit, text(result_.iterations, " iterations, |u| = ", result_.gradient_norm));
+    return false;
+  }
+  return true;
+}
+
+Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer,
+           const std::function<void(Run&)>& loop) {
+  Run run(oracle, stop, start, observer);
+  try {
+    if (stop.max_iterations == 0)
+      run.end(Status::iteration_limit, "no iterations are allowed");
+    else
+      loop(run);
+  } catch (const BudgetSpent& spent) {
+    run.end(spent.status, spent.what());
+  } catch (const NotFinite& bad) {
+    run.end(Status::not_finite, bad.what());
+  }
+  run.result().counts = run.oracle().counts();
+  run.result().seconds = run.oracle().seconds();
+  return std::move(run.result());
+}
+
+Noise::Noise(double radius, std::uint64_t seed, const std::vector<Vec>& given)
+    : radius_(radius), random_(seed), given_(given) {
+  require(radius >= 0, "r = ", radius, ", must not be negative");
+}
+
+void Noise::add_to(Vec& x) {
+  if (used_ < given_.size()) {
+    x += given_[used_++];
+    return;
+  }
+  xi_.resize(x.size());
+  random_.ball(radius_, xi_);
+  x += xi_;
+}
+
+double accuracy(const StopRule& stop, double ctol, double norm) { return std::max(stop.tolerance / 10, ctol * norm); }
+
+bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol) {
+  double sigma = std::numeric_limits<double>::infinity();
+  while (estimator.adapts()) {
+    const Hypergradient& h = estimator.at(x, sigma);
+    if (!run.accept(x, estimator, false)) return false;
+    const double wanted = accuracy(run.stop(), ctol, h.norm), next = std::max(wanted, h.error_bound / 10);
+    if (h.error_bound <= wanted || next >= sigma) break;  // good enough, or as good as it gets
+    sigma = next;
+  }
+  return true;
+}
+
+double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed) {
+  const double h = 1e-3 * (1 + x.norm());
+  double sigma = accuracy(run.stop(), ctol, run.result().gradient_norm), L = 0;
+  Vec base, there, direction = Random(seed).normal(x.size()).normalized();
+  for (int powers = 0, refinements = 0; powers < 8;) {
+    estimator.at(x, sigma);
+    if (!run.accept(x, estimator, false)) return 0;
+    base = estimator.last().u;
+    double error = estimator.last().error_bound;
+    there = x + h * direction;
+    const Hypergradient& moved = estimator.at(there, sigma);
+    if (moved.status != Status::converged) {
+      run.end(moved.status, moved.message);
+      return 0;
+    }
+    error += moved.error_bound;
+    direction = moved.u - base;
+    const double change = direction.norm();
+    if (estimator.adapts() && error > 0.1 * change && refinements < 12) {  // more error than difference
+      ++refinements;
+      sigma = std::min(sigma, error) / 10;
+      direction = (there - x) / h;
+      continue;
+    }
+    if (change == 0) break;
+    L = std::max(L, change / h);
+    direction /= change;
+    ++powers;
+  }
+  if (L > 0) return 1 / (1.2 * L);
+  run.end(Status::stagnated, "the hypergradient does not change near the start; give eta");
+  return 0;
+}
+
+}  // namespace hypertape

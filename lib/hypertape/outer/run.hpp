@@ -1,0 +1,77 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hypertape/core/random.hpp"
+#include "hypertape/hypergradient/estimator.hpp"
+#include "hypertape/outer/solver.hpp"
+
+namespace hypertape {
+
+/// What all outer loops share: counting, budgets, the stop rule, the observer and the result. A loop asks `accept` for
+/// each hypergradient and `step` for each new iterate, and returns as soon as one of them says false.
+class Run {
+ public:
+  Run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer);
+
+  CountingOracle& oracle() { return oracle_; }
+  const Point& start() const { return start_; }
+  const StopRule& stop() const { return stop_; }
+  Result& result() { return result_; }
+
+  /// Whether error bounds are wanted.
+  bool certified() const { return stop_.tolerance > 0; }
+
+  /// The hypergradient at `point`: from here on what the result is about. False if it failed or if it ends the run,
+  /// which a certified gradient does where `may_converge`.
+  bool accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge = true);
+
+  /// An outer iteration is done, x is next.
+  bool step(const Vec& x, const HypergradientEstimator& estimator);
+
+  void end(Status status, const std::string& message);
+
+ private:
+  bool notify(const Vec& x, const HypergradientEstimator& estimator);
+
+  CountingOracle oracle_;
+  const StopRule& stop_;
+  const Point& start_;
+  const Observer& observer_;
+  Result result_;
+  double first_norm_ = 0;
+  bool any_ = false;
+};
+
+/// Runs `loop` and returns the result, whatever ended it. The start must fit the oracle and be finite.
+Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer,
+           const std::function<void(Run&)>& loop);
+
+/// Perturbations, uniform in a ball.
+class Noise {
+ public:
+  /// `given` ones come first, for reproducing a run.
+  Noise(double radius, std::uint64_t seed, const std::vector<Vec>& given);
+  void add_to(Vec& x);
+
+ private:
+  double radius_;
+  Random random_;
+  const std::vector<Vec>& given_;
+  std::size_t used_ = 0;
+  Vec xi_;
+};
+
+/// The accuracy that an estimate is worth: max(epsilon / 10, ctol |u|), maths.md (18).
+double accuracy(const StopRule& stop, double ctol, double norm);
+
+/// A first hypergradient at x, refined until its error is at most ctol |u|. Only where certificates decide; false if
+/// the run is over.
+bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol);
+
+/// 1/L for the L of grad Phi near x, by power iteration on differences of hypergradients, 16 of them and those that
+/// more accuracy takes. Not positive if the run is over.
+double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed);
+
+}  // namespace hypertape
