@@ -5,6 +5,7 @@
 
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/inner/agd.hpp"
 #include "hypertape/inner/conjugate_gradient.hpp"
 #include "hypertape/inner/lanczos.hpp"
 
@@ -79,10 +80,17 @@ LowerConstants lower_constants(BilevelOracle& oracle, const Point& at, const Low
     if (given.l == 0) out.l = safety * ritz.largest;
     if (given.mu == 0) out.mu = std::min(out.l, ritz.smallest / 2);
   }
-  if (wanted == Wanted::curvature) return out;
+  const bool all_given = given.cross > 0 && given.c_y > 0;
+  if (wanted == Wanted::curvature || all_given || !(out.mu > 0) || !std::isfinite(out.l)) return out;
+
+  // Near y*(x), where they are wanted; at a start like y = 0 d2g/dxdy may be zero.
   Random random(seed);
-  if (given.cross == 0) out.cross = cross_norm(oracle, at, random);
-  if (given.c_y == 0) out.c_y = lipschitz_in_y(oracle, at, out.mu, out.cross, random);
+  Point near = at;
+  const double root = std::sqrt(std::max(1.0, out.l / out.mu));
+  const auto gradient = [&](const Vec& y, Vec& g) { oracle.grad_y_g(near.x, y, g); };
+  agd(gradient, near.y, {.step = 1 / out.l, .momentum = (root - 1) / (root + 1), .max_iterations = 50});
+  if (given.cross == 0) out.cross = cross_norm(oracle, near, random);
+  if (given.c_y == 0) out.c_y = lipschitz_in_y(oracle, near, out.mu, out.cross, random);
   return out;
 }
 

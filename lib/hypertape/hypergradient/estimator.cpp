@@ -4,12 +4,13 @@
 #include <cmath>
 
 #include "hypertape/core/require.hpp"
+#include "hypertape/inner/lanczos.hpp"
 
 namespace hypertape {
 
 HypergradientEstimator::HypergradientEstimator(BilevelOracle& oracle, const LowerOptions& options, const Point& start,
                                                bool certified, std::uint64_t seed)
-    : oracle_(oracle), options_(options), certified_(certified), y_(start.y) {
+    : oracle_(oracle), options_(options), certified_(certified), y_(start.y), alpha_given_(options.alpha > 0) {
   require(options.mu >= 0, "mu = ", options.mu, ", must not be negative");
   require(options.l >= options.mu || options.l == 0, "l = ", options.l, ", must be at least mu = ", options.mu);
   require(options.alpha >= 0, "alpha = ", options.alpha, ", must not be negative");
@@ -21,8 +22,8 @@ HypergradientEstimator::HypergradientEstimator(BilevelOracle& oracle, const Lowe
   if (certified || !steps_known)
     constants_ = lower_constants(oracle, start, options, certified ? Wanted::error_bound : Wanted::curvature, seed);
   if (options_.alpha == 0) options_.alpha = 1 / constants_.l;
-  const double root = std::sqrt(std::max(1.0, constants_.l / constants_.mu));
-  if (options_.beta < 0) options_.beta = (root - 1) / (root + 1);
+  if (options_.beta < 0) options_.beta = momentum();
+  given_ = options_;
 }
 
 const Hypergradient& HypergradientEstimator::at(const Vec& x, double sigma) {
@@ -38,6 +39,18 @@ const Hypergradient& HypergradientEstimator::at(const Vec& x, double sigma) {
   if (result_.status == Status::converged && !std::isfinite(result_.norm))
     fail(Status::not_finite, "hypergradient", text("|u| = ", result_.norm));
   return result_;
+}
+
+void HypergradientEstimator::set_accurate(bool accurate) {
+  if (!certified_) return;
+  options_.steps = accurate ? 0 : given_.steps;
+  options_.products = accurate ? 0 : given_.products;
+  options_.beta = accurate ? momentum() : given_.beta;
+}
+
+double HypergradientEstimator::momentum() const {
+  const double root = std::sqrt(std::max(1.0, constants_.l / constants_.mu));
+  return std::min((root - 1) / (root + 1), 1 - 1e-9);
 }
 
 double HypergradientEstimator::rounding() const { return 4e-16 * constants_.l * (1 + y_.norm()); }
@@ -59,13 +72,35 @@ bool HypergradientEstimator::solve_lower(const Vec& x, double tolerance) {
 }
 
 bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance) {
-  const AgdOptions options{
+  AgdOptions options{
       .step = options_.alpha, .momentum = options_.beta, .max_iterations = steps, .tolerance = tolerance};
-  const auto solved = agd([&](const Vec& y, Vec& out) { oracle_.grad_y_g(x, y, out); }, y_, options, lower_);
+  const auto gradient = [&](const Vec& y, Vec& out) { oracle_.grad_y_g(x, y, out); };
+  before_ = y_;
+  auto solved = agd(gradient, y_, options, lower_);
+  if (solved.status == Status::diverged || solved.status == Status::not_finite) {
+    y_ = before_;
+    if (shorten_step(x)) {
+      options.step = options_.alpha;
+      options.momentum = options_.beta;
+      solved = agd(gradient, y_, options, lower_);
+    }
+  }
   result_.lower_gradient = solved.gradient_norm;
   gradient_at_y_ = solved.status == Status::converged;
   if (solved.status == Status::diverged || solved.status == Status::not_finite)
     return fail(solved.status, "lower level", solved.message);
+  return true;
+}
+
+bool HypergradientEstimator::shorten_step(const Vec& x) {
+  if (!estimates_ || alpha_given_) return false;
+  const double l = 1.1 * lanczos(oracle_.curvature_at(x, y_), 10, 1).largest;
+  if (!(l > 1.01 * constants_.l) || !std::isfinite(l)) return false;
+  const bool accelerated = given_.beta == momentum();
+  constants_.l = l;
+  options_.alpha = given_.alpha = 1 / l;
+  if (accelerated) given_.beta = momentum();
+  if (options_.beta > 0) options_.beta = momentum();
   return true;
 }
 

@@ -48,6 +48,10 @@ class HypergradientEstimator {
   /// Whether a certificate decides how long the solves take, rather than a count.
   virtual bool adapts() const { return options_.steps == 0; }
 
+  /// Lets the certificate decide for a while, whatever the options say, or no longer. Has an effect on estimators that
+  /// know their error bound and can solve to any accuracy.
+  void set_accurate(bool accurate);
+
  protected:
   /// A rounding error of |grad_y g| that no solver gets below.
   double rounding() const;
@@ -65,16 +69,27 @@ class HypergradientEstimator {
   bool fail(Status status, const char* part, const std::string& message);
 
   BilevelOracle& oracle_;
-  LowerOptions options_;
+  LowerOptions options_, given_;  // in force now; as they are without set_accurate
   LowerConstants constants_;
   bool certified_;
   Hypergradient result_;
   Vec y_, gx_, gy_;
   AgdWorkspace lower_;
   bool gradient_at_y_ = false;  // lower_.gradient is that at y
+  bool estimates_ = true;       // products may be spent on estimates
 
  private:
+  /// (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
+  double momentum() const;
+
+  /// Where steps for y diverge: l as it is at (x, y), which may be far from where it was known. False if that is no
+  /// larger, or the step is not ours to choose.
+  bool shorten_step(const Vec& x);
+
   virtual void estimate(const Vec& x, double sigma) = 0;
+
+  bool alpha_given_;
+  Vec before_;
 };
 
 }  // namespace hypertape

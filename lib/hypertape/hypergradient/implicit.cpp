@@ -30,6 +30,8 @@ void ImplicitHypergradient::estimate(const Vec& x, double sigma) {
     return;
   }
   oracle_.cross_product(x, y_, v_, product_);
+  if (given_.cross == 0 && certified_ && !v_.isZero(0))  // an estimate learns from what it sees
+    constants_.cross = std::max(constants_.cross, 1.1 * product_.norm() / v_.norm());
   result_.u = gx_ - product_;
   if (gradient_at_y_) result_.phi -= v_.dot(lower_.gradient);  // (19)
   if (certified_)

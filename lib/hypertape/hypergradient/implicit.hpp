@@ -23,7 +23,7 @@ class ImplicitHypergradient : public HypergradientEstimator {
   bool adapts() const override { return options_.steps == 0 || options_.products == 0; }
 
   /// Steps for y from now on.
-  void set_steps(int steps) { options_.steps = steps; }
+  void set_steps(int steps) { options_.steps = given_.steps = steps; }
 
  private:
   void estimate(const Vec& x, double sigma) override;

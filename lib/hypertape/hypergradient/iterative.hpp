@@ -16,6 +16,8 @@ class IterativeHypergradient : public HypergradientEstimator {
   IterativeHypergradient(BilevelOracle& oracle, const LowerOptions& options, const Point& start, bool certified,
                          std::uint64_t seed);
 
+  bool adapts() const override { return false; }
+
  private:
   void estimate(const Vec& x, double sigma) override;
 

@@ -17,10 +17,12 @@ LowerOptions without_products(LowerOptions options, const char* who) {
 MinimaxGradient::MinimaxGradient(BilevelOracle& oracle, const LowerOptions& options, const Point& start, bool certified,
                                  bool simultaneous)
     : HypergradientEstimator(oracle, without_products(options, "minimax"), start, certified || options.steps == 0, 0),
-      simultaneous_(simultaneous) {}
+      simultaneous_(simultaneous) {
+  estimates_ = false;
+}
 
 void MinimaxGradient::estimate(const Vec& x, double sigma) {
-  if (simultaneous_) {
+  if (simultaneous_ && !adapts()) {
     if (!evaluate_upper(x)) return;
     oracle_.grad_y_g(x, y_, lower_.gradient);
     result_.lower_gradient = lower_.gradient.norm();

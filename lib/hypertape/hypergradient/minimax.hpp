@@ -11,11 +11,10 @@ namespace hypertape {
 /// otherwise. Cost: T Gc(g), 1 Gc(f).
 class MinimaxGradient : public HypergradientEstimator {
  public:
-  /// `simultaneous`: u is taken at the y of the call before, and one step of y follows (gradient descent ascent).
+  /// `simultaneous`: u is taken at the y of the call before, and one step of y follows (gradient descent ascent);
+  /// options.steps must be positive then.
   MinimaxGradient(BilevelOracle& oracle, const LowerOptions& options, const Point& start, bool certified,
                   bool simultaneous = false);
-
-  bool adapts() const override { return !simultaneous_ && options_.steps == 0; }
 
  private:
   void estimate(const Vec& x, double sigma) override;

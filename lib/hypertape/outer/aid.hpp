@@ -7,7 +7,7 @@ namespace hypertape {
 
 struct AidOptions {
   StopRule stop{};
-  LowerOptions lower{.beta = 0};
+  LowerOptions lower{.beta = 0, .steps = 10, .products = 10};
   Descent outer{};
 
   void describe(OptionList& list);

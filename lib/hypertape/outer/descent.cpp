@@ -8,7 +8,7 @@ void Descent::describe(OptionList& list, bool perturbed) {
   list.add("eta", &eta, "step for x (0: 1/L, estimated)");
   if (perturbed) {
     list.add("r", &r, "radius of perturbations (0: none)");
-    list.add("threshold", &threshold, "perturb where |u| <= threshold (0: the tolerance)");
+    list.add("threshold", &threshold, "perturb where |u| <= threshold (0: where the stop rule holds)");
     list.add("gap", &gap, "iterations between perturbations, at least");
     list.add("perturb_start", &perturb_start, "perturb the start as well");
   }
@@ -22,7 +22,6 @@ void descend(Run& run, HypergradientEstimator& estimator, const Descent& o, cons
   require(o.ctol > 0, "ctol = ", o.ctol, ", must be positive");
   Noise noise(o.r, o.seed, o.noise);
   const bool perturbed = o.r > 0 || !o.noise.empty();
-  const double threshold = o.threshold > 0 ? o.threshold : run.stop().tolerance;
 
   Vec x = run.start().x;
   if (perturbed && o.perturb_start) noise.add_to(x);
@@ -39,7 +38,8 @@ void descend(Run& run, HypergradientEstimator& estimator, const Descent& o, cons
     // A perturbed run ends only where the perturbation had time to grow.
     if (!run.accept(x, estimator, !perturbed || (last >= 0 && k - last >= o.gap))) return;
     x -= eta * h.u;
-    if (perturbed && h.norm <= threshold && (last < 0 || k - last > o.gap)) {
+    const bool flat = o.threshold > 0 ? h.norm <= o.threshold : h.norm + h.error_bound <= run.stop().tolerance;
+    if (perturbed && flat && (last < 0 || k - last > o.gap)) {
       noise.add_to(x);
       ++run.result().restarts;
       last = k;

@@ -10,7 +10,7 @@ namespace hypertape {
 struct Descent {
   double eta = 0;              ///< step, eta > 0; 0: 1/L, estimated at the start
   double r = 0;                ///< radius of perturbations; 0: none
-  double threshold = 0;        ///< perturb where |u| <= threshold; 0: the tolerance of the stop rule
+  double threshold = 0;        ///< perturb where |u| <= threshold; 0: where the stop rule holds
   int gap = 50;                ///< and no perturbation for more than this many iterations
   bool perturb_start = false;  ///< perturb the start as well
   double ctol = 0.3;           ///< hypergradients are certified to max(tolerance/10, ctol |u|)

@@ -1,5 +1,6 @@
 #include "hypertape/outer/gda.hpp"
 
+#include "hypertape/core/require.hpp"
 #include "hypertape/hypergradient/minimax.hpp"
 
 namespace hypertape {
@@ -11,18 +12,11 @@ void GdaOptions::describe(OptionList& list) {
 }
 
 Result gda(BilevelOracle& oracle, const GdaOptions& options, const Point& start, const Observer& observer) {
+  require(options.lower.steps == 1, "gda: steps = ", options.lower.steps, ", must be 1");
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    Descent outer = options.outer;
-    if (outer.eta == 0) {  // found out with y solved for: one step from the y before says little of Phi
-      LowerOptions solved = options.lower;
-      solved.steps = 0;
-      MinimaxGradient probe(run.oracle(), solved, start, true);
-      if (!warm_up(run, probe, start.x, outer.ctol)) return;
-      outer.eta = find_step(run, probe, start.x, outer.ctol, outer.seed);
-      if (!(outer.eta > 0)) return;
-    }
-    MinimaxGradient estimator(run.oracle(), options.lower, start, run.certified(), /*simultaneous=*/true);
-    descend(run, estimator, outer);
+    MinimaxGradient estimator(run.oracle(), options.lower, start, run.certified() || options.outer.eta == 0,
+                              /*simultaneous=*/true);
+    descend(run, estimator, options.outer);
   });
 }
 

@@ -38,6 +38,15 @@ bool Run::notify(const Vec& x, const HypergradientEstimator& estimator) {
                     result_.error_bound, result_.counts, result_.seconds, result_.restarts});
 }
 
+/// Whether the error bound, not the gradient, is what stands between a run and its tolerance, and has for long.
+bool Run::is_stuck(const Hypergradient& h) {
+  if (h.norm > stop_.tolerance || h.error_bound < 0.99 * best_) {
+    best_ = h.error_bound;
+    since_best_ = 0;
+  }
+  return ++since_best_ > 1000;
+}
+
 bool Run::accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge) {
   const Hypergradient& h = estimator.last();
   if (h.status != Status::converged) {
@@ -54,6 +63,12 @@ bool Run::accept(const Vec& point, const HypergradientEstimator& estimator, bool
   if (h.norm > 1e10 * (1 + first_norm_)) {
     end(Status::diverged, text("|u| grew from ", first_norm_, " to ", h.norm, " in ", result_.iterations,
                                " iterations; is the step too long?"));
+    return false;
+  }
+  if (certified() && is_stuck(h)) {
+    end(Status::stagnated,
+        text("|u| = ", h.norm, ", but its error bound ", h.error_bound, " does not fall below ", stop_.tolerance,
+             ": more accurate hypergradients are needed (steps, products, lambda)"));
     return false;
   }
   if (may_converge && certified() && h.norm + h.error_bound <= stop_.tolerance) {
@@ -132,9 +147,10 @@ bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double c
 }
 
 double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed) {
-  const double h = 1e-3 * (1 + x.norm());
+  const double h = 1e-2 * (std::sqrt(static_cast<double>(x.size())) + x.norm());  // a hundredth in every entry
   double sigma = accuracy(run.stop(), ctol, run.result().gradient_norm), L = 0;
   Vec base, there, direction = Random(seed).normal(x.size()).normalized();
+  estimator.set_accurate(true);
   for (int powers = 0, refinements = 0; powers < 8;) {
     estimator.at(x, sigma);
     if (!run.accept(x, estimator, false)) return 0;
@@ -160,6 +176,7 @@ double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, doub
     direction /= change;
     ++powers;
   }
+  estimator.set_accurate(false);
   if (L > 0) return 1 / (1.2 * L);
   run.end(Status::stagnated, "the hypergradient does not change near the start; give eta");
   return 0;

@@ -34,13 +34,15 @@ class Run {
 
  private:
   bool notify(const Vec& x, const HypergradientEstimator& estimator);
+  bool is_stuck(const Hypergradient& h);
 
   CountingOracle oracle_;
   const StopRule& stop_;
   const Point& start_;
   const Observer& observer_;
   Result result_;
-  double first_norm_ = 0;
+  double first_norm_ = 0, best_ = std::numeric_limits<double>::infinity();
+  int since_best_ = 0;
   bool any_ = false;
 };
 

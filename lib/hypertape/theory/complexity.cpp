@@ -70,7 +70,7 @@ Slope fit_slope(std::span<const double> x, std::span<const double> y) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double dx = std::log(x[i]) - mean_x;
     xx += dx * dx;
-    xy += dx * (std::log(y[i]) - mean_y);
+    xy += dx * std::log(y[i]);
   }
   const auto [smallest, largest] = std::minmax_element(x.begin(), x.end());
   require(*smallest < *largest, "fit_slope: every x = ", x[0], ", must take at least 2 values");

@@ -19,7 +19,7 @@ void require_positive(const char* name, double value) {
 /// A number of steps, at least 1.
 int count(const char* name, double value) {
   require(value <= std::numeric_limits<int>::max(), "theory: ", name, " = ", value, ", is too large for an int");
-  return std::max(1, static_cast<int>(std::max(1.0, value)));
+  return static_cast<int>(std::max(1.0, value));
 }
 
 void check(const PhiConstants& phi, double epsilon) {
