@@ -1,6 +1,5 @@
 #include "hypertape/outer/gda.hpp"
 
-#include "hypertape/core/require.hpp"
 #include "hypertape/hypergradient/minimax.hpp"
 
 namespace hypertape {
@@ -12,9 +11,10 @@ void GdaOptions::describe(OptionList& list) {
 }
 
 Result gda(BilevelOracle& oracle, const GdaOptions& options, const Point& start, const Observer& observer) {
-  require(options.lower.steps == 1, "gda: steps = ", options.lower.steps, ", must be 1");
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    MinimaxGradient estimator(run.oracle(), options.lower, start, run.certified() || options.outer.eta == 0,
+    LowerOptions lower = options.lower;
+    lower.steps = 1;
+    MinimaxGradient estimator(run.oracle(), lower, start, run.certified() || options.outer.eta == 0,
                               /*simultaneous=*/true);
     descend(run, estimator, options.outer);
   });

@@ -7,7 +7,7 @@ namespace hypertape {
 
 struct GdaOptions {
   StopRule stop{};
-  LowerOptions lower{.beta = 0, .steps = 1};  ///< alpha is the step for y; the number of steps is always one
+  LowerOptions lower{.beta = 0};  ///< alpha is the step for y; the number of steps is always one
   Descent outer{};
 
   void describe(OptionList& list);
