@@ -5,20 +5,14 @@
 
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/output.hpp"
+#include "drivers/common/problem_options.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/verify/verify.hpp"
-#include "problems/registry.hpp"
 
 namespace po = boost::program_options;
 using namespace hypertape;
 
 namespace {
-
-std::string known_problems() {
-  std::string out;
-  for (const auto& entry : problems::registry()) out += text("  ", entry.name, ": ", entry.summary, "\n");
-  return out;
-}
 
 Report verify_problem(const std::string& name, const problems::ProblemArguments& arguments, int points) {
   problems::Problem problem = problems::make_problem(name, arguments);
@@ -27,16 +21,13 @@ Report verify_problem(const std::string& name, const problems::ProblemArguments&
 }
 
 int run(const po::variables_map& given) {
-  problems::ProblemArguments arguments;
-  arguments.seed = given["seed"].as<std::uint64_t>();
-  if (given.count("instance") > 0) arguments.instance = given["instance"].as<std::string>();
-  if (given.count("kappa") > 0) arguments.kappa = given["kappa"].as<double>();
+  const auto arguments = drivers::problem_arguments(given);
   const int points = given["points"].as<int>();
   require(points > 0, "--points = ", points, ", must be positive");
 
   const bool all = given.count("all") > 0;
   require(all != (given.count("problem") > 0), "give either --problem NAME or --all; the problems are\n",
-          known_problems());
+          drivers::known_problems());
   std::vector<std::string> names;
   if (all) {
     for (const auto& entry : problems::registry()) names.push_back(entry.name);
@@ -68,15 +59,11 @@ int main(int argc, char** argv) {
       "  verify_oracles --all\n"
       "  verify_oracles --problem quadratic --kappa 1000 --points 100\n"
       "  verify_oracles --problem quadratic --instance my.json --json report.json\n\nProblems:\n" +
-      known_problems();
+      drivers::known_problems();
   line.options.add_options()("problem", po::value<std::vector<std::string>>()->composing()->value_name("NAME"),
                              "the problem to verify (may be given more than once)")("all", "verify every problem")(
-      "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
-      "seed of generated data and random points")("points", po::value<int>()->default_value(12)->value_name("N"),
-                                                  "number of random points")(
-      "instance", po::value<std::string>()->value_name("FILE"),
-      "quadratic: the instance, a JSON file with A, C, b, d, D, x0")(
-      "kappa", po::value<double>()->value_name("K"), "quadratic: condition number of the lower level (default 10)")(
+      "points", po::value<int>()->default_value(12)->value_name("N"), "number of random points")(
       "json", po::value<std::string>()->value_name("FILE"), "also write the verdicts to FILE");
+  drivers::add_problem_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

@@ -9,4 +9,8 @@ namespace hypertape::drivers {
 /// anything else is somebody's, and refused with std::runtime_error.
 void write_json(const std::string& path, const std::string& json, const std::string& mark);
 
+/// The same for a table whose first line names its columns: a file that is there already is replaced only if it is
+/// empty or its first column has the same name.
+void write_csv(const std::string& path, const std::string& table);
+
 }  // namespace hypertape::drivers

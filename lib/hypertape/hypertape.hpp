@@ -28,4 +28,8 @@
 #include "hypertape/outer/pragda.hpp"
 #include "hypertape/outer/rahgd.hpp"
 #include "hypertape/outer/registry.hpp"
+#include "hypertape/theory/complexity.hpp"
+#include "hypertape/theory/constants.hpp"
+#include "hypertape/theory/parameters.hpp"
+#include "hypertape/trace/trace.hpp"
 #include "hypertape/verify/verify.hpp"

@@ -48,8 +48,11 @@ class CountingOracle final : public BilevelOracle {
   /// From here on, a call that would go beyond the budget is not made and throws BudgetSpent.
   void limit(const CallBudget& budget);
 
-  /// Since limit() was called.
+  /// Since limit() was called, without what was excluded.
   double seconds() const;
+
+  /// Time that is not the solver's, an observer's say: neither measured nor limited.
+  void exclude(std::chrono::steady_clock::duration time) { begin_ += time; }
 
   Dims dims() const override { return oracle_.dims(); }
   bool has_second_order() const override { return oracle_.has_second_order(); }

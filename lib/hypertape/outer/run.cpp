@@ -34,8 +34,12 @@ bool Run::notify(const Vec& x, const HypergradientEstimator& estimator) {
   result_.counts = oracle_.counts();
   result_.seconds = oracle_.seconds();
   if (!observer_) return true;
-  return observer_({result_.iterations, x, result_.x, result_.y, estimator.last().u, result_.phi, result_.gradient_norm,
-                    result_.error_bound, result_.counts, result_.seconds, result_.restarts});
+  const auto begin = std::chrono::steady_clock::now();
+  const bool go_on =
+      observer_({result_.iterations, x, result_.x, result_.y, estimator.last().u, result_.phi, result_.gradient_norm,
+                 result_.error_bound, result_.counts, result_.seconds, result_.restarts});
+  oracle_.exclude(std::chrono::steady_clock::now() - begin);
+  return go_on;
 }
 
 /// Whether the error bound, not the gradient, is what stands between a run and its tolerance, and has for long.

@@ -36,7 +36,8 @@ struct Iterate {
   int restarts = 0;
 };
 
-/// Called once for each outer iteration; returning false ends the run with Status::interrupted.
+/// Called once for each outer iteration; returning false ends the run with Status::interrupted. Its time is neither
+/// measured nor limited.
 using Observer = std::function<bool(const Iterate&)>;
 
 /// How a run ended, and where.
