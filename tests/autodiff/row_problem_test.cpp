@@ -144,16 +144,16 @@ struct Answer {
   Vec value;
 };
 
-struct Point {
+struct Sample {
   Vec x, y, p, q;
-  Point(Dims dims, Random& random)
+  Sample(Dims dims, Random& random)
       : x(0.6 * random.normal(dims.x)),
         y(0.6 * random.normal(dims.y)),
         p(random.normal(dims.x)),
         q(random.normal(dims.y)) {}
 };
 
-std::vector<Answer> answers(BilevelOracle& o, const Point& at) {
+std::vector<Answer> answers(BilevelOracle& o, const Sample& at) {
   std::vector<Answer> all;
   all.push_back({"f", Vec{{o.f(at.x, at.y)}}});
   all.push_back({"g", Vec{{o.g(at.x, at.y)}}});
@@ -230,7 +230,7 @@ TEST_CASE("row problems equal plain-taped problems for every pair of views and e
         TapedProblem taped = taped_problem(dims, f, g);
         CHECK(rows.dims() == dims);
         CHECK(rows.has_second_order());
-        const Point at(dims, random);
+        const Sample at(dims, random);
         check_close(answers(rows, at), answers(taped, at));
         CHECK(rows.plain().f(at.x, at.y) == doctest::Approx(taped.f(at.x, at.y)).epsilon(1e-12));
         CHECK(rows.plain().g(at.x, at.y) == doctest::Approx(taped.g(at.x, at.y)).epsilon(1e-12));
@@ -251,7 +251,7 @@ TEST_CASE("row problems equal plain-taped problems on more rows than a chunk has
         const Dims dims{x.dim, y.dim};
         RowProblem rows = row_problem(dims, f, g);
         TapedProblem taped = taped_problem(dims, f, g);
-        const Point at(dims, random);
+        const Sample at(dims, random);
         check_close(answers(rows, at), answers(taped, at));
       }
 }
@@ -265,7 +265,7 @@ TEST_CASE("terms add up, also where they see the same variable in different ways
       RowProblem rows = row_problem(two.dims, two.f, two.g);
       TapedProblem taped = taped_problem(two.dims, two.f, two.g);
       Random random(3);
-      const Point at(two.dims, random);
+      const Sample at(two.dims, random);
       check_close(answers(rows, at), answers(taped, at));
     }
 }
@@ -280,7 +280,7 @@ TEST_CASE("a term of x alone, or of data and y, takes part where it should and n
   const Dims dims{3, n};
   RowProblem rows = row_problem(dims, f, g);
   TapedProblem taped = taped_problem(dims, f, g);
-  const Point at(dims, random);
+  const Sample at(dims, random);
   check_close(answers(rows, at), answers(taped, at));
   CHECK(rows.grad_f(at.x, at.y).y == Vec::Zero(n));
   CHECK(rows.hess_f(at.x, at.y, at.p, at.q).y == Vec::Zero(n));
@@ -304,7 +304,7 @@ TEST_CASE("a long y is worked through tile by tile, up to its last entry") {
   const Dims dims{p, 3 * p};
   RowProblem rows = row_problem(dims, f, g, 2);
   TapedProblem taped = taped_problem(dims, f, g);
-  const Point at(dims, random);
+  const Sample at(dims, random);
   const auto expected = answers(taped, at);
   check_close(answers(rows, at), expected);
   RowProblem one_thread = row_problem(dims, f, g, 1);
@@ -319,7 +319,7 @@ TEST_CASE("results are the same to the last bit for every number of threads, mor
   for (const TwoTerms& two : problems) {
     RowProblem one = row_problem(two.dims, two.f, two.g, 1);
     Random random(6);
-    const Point at(two.dims, random);
+    const Sample at(two.dims, random);
     const auto expected = answers(one, at);
     const std::vector<int> few{3, 20}, all{2, 3, 7, 20, 0};
     for (const int threads : two.dims.x < 500 ? few : all) {
@@ -341,7 +341,7 @@ TEST_CASE("columns of any length are seen and added to in order") {
       const Rows of_x{.y = shared(), .x = columns(width), .data = data_of_rows(n, random)};
       const std::vector<Part> in_y{{1.5, of_y, 0, n}}, in_x{{0.75, of_x, 0, n}};
       const Dims dims_y{n, n * width}, dims_x{n * width, 2};
-      const Point at_y(dims_y, random), at_x(dims_x, random);
+      const Sample at_y(dims_y, random), at_x(dims_x, random);
       RowProblem rows_y = row_problem(dims_y, in_y, in_y), rows_x = row_problem(dims_x, in_x, in_x);
       TapedProblem taped_y = taped_problem(dims_y, in_y, in_y), taped_x = taped_problem(dims_x, in_x, in_x);
       check_close(answers(rows_y, at_y), answers(taped_y, at_y));
@@ -353,7 +353,7 @@ TEST_CASE("answers depend on the arguments only: going to another x and back cha
   const TwoTerms two(70);
   RowProblem problem = row_problem(two.dims, two.f, two.g);
   Random random(7);
-  const Point a(two.dims, random), b(two.dims, random);
+  const Sample a(two.dims, random), b(two.dims, random);
   const auto at_a = answers(problem, a), at_b = answers(problem, b);
   CHECK(differences(at_a, at_b) != "");
   CHECK(differences(answers(problem, a), at_a) == "");
@@ -377,7 +377,7 @@ TEST_CASE("a vector that changes under the same address is noticed") {
   const TwoTerms two(40);
   RowProblem problem = row_problem(two.dims, two.f, two.g);
   Random random(8);
-  Point a(two.dims, random);
+  Sample a(two.dims, random);
   const Vec first = problem.grad_y_g(a.x, a.y);
   a.x[3] += 0.5;
   RowProblem fresh = row_problem(two.dims, two.f, two.g);
@@ -391,8 +391,8 @@ TEST_CASE("a curvature stays what it was while the problem goes on to other poin
     const TwoTerms two(70, 7, is_sparse);
     RowProblem problem = row_problem(two.dims, two.f, two.g);
     Random random(9);
-    const Point a(two.dims, random), b(two.dims, random);
-    const auto point = std::make_unique<Point>(a);
+    const Sample a(two.dims, random), b(two.dims, random);
+    const auto point = std::make_unique<Sample>(a);
     LinearOperator& H = problem.curvature_at(point->x, point->y);
     CHECK(H.dim() == two.dims.y);
     const Vec Hq = H(a.q), Hb = H(b.q);
@@ -421,7 +421,7 @@ TEST_CASE("outputs that held something else are overwritten, not added to") {
   const TwoTerms two(33);
   RowProblem problem = row_problem(two.dims, two.f, two.g);
   Random random(10);
-  const Point a(two.dims, random);
+  const Sample a(two.dims, random);
   Vec gx = Vec::Constant(two.dims.x, 1e9), gy = Vec::Constant(two.dims.y, 1e9), out = Vec::Constant(3, 1e9);
   problem.grad_f(a.x, a.y, gx, gy);
   CHECK(gx == problem.grad_f(a.x, a.y).x);
@@ -470,7 +470,7 @@ TEST_CASE("misuse is refused: sizes, numbers that are not finite, threads, terms
   const TwoTerms two(8);
   RowProblem problem = row_problem(two.dims, two.f, two.g);
   Random random(12);
-  const Point a(two.dims, random);
+  const Sample a(two.dims, random);
   Vec bad_x = a.x, bad_y = a.y;
   bad_x[7] = std::nan("");
   bad_y[20] = std::numeric_limits<double>::infinity();
@@ -504,7 +504,7 @@ TEST_CASE("a problem can be moved, and its curvature with it") {
   const TwoTerms two(40), other(33);
   RowProblem first = row_problem(two.dims, two.f, two.g);
   Random random(13);
-  const Point a(two.dims, random);
+  const Sample a(two.dims, random);
   const auto expected = answers(first, a);
   LinearOperator& H = first.curvature_at(a.x, a.y);
   const Vec Hq = H(a.q);
@@ -521,7 +521,7 @@ TEST_CASE("the plain functions outlive their problem") {
   const TwoTerms two(10);
   auto problem = std::make_unique<RowProblem>(row_problem(two.dims, two.f, two.g));
   Random random(14);
-  const Point a(two.dims, random);
+  const Sample a(two.dims, random);
   const double f = problem->f(a.x, a.y), g = problem->g(a.x, a.y);
   const PlainFunctions plain = problem->plain();
   problem.reset();
@@ -533,7 +533,7 @@ TEST_CASE("the plain functions outlive their problem") {
 TEST_CASE("problems are made, used and destroyed in many threads at once") {
   const TwoTerms two(70), sparse(50, 9, true);
   Random random(15);
-  const Point a(two.dims, random), b(sparse.dims, random);
+  const Sample a(two.dims, random), b(sparse.dims, random);
   RowProblem reference_a = row_problem(two.dims, two.f, two.g),
              reference_b = row_problem(sparse.dims, sparse.f, sparse.g);
   const auto expected_a = answers(reference_a, a), expected_b = answers(reference_b, b);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
@@ -43,7 +44,8 @@ void adjoint_derivative(BilevelOracle& oracle, const Point& at, const Vec& v, co
   out = {Vec::Zero(at.x.size()), Vec::Zero(at.y.size())};
   for (const double sign : {1.0, -1.0}) {
     const Vec y = at.y + sign * h * d;
-    oracle.grad_f(at.x, y, gx, gy);
+    const double value = oracle.grad_f(at.x, y, gx, gy);
+    if (!std::isfinite(value)) out.x.fill(value);
     oracle.cross_product(at.x, y, v, product);
     out.x += sign / (2 * h) * (gx - product);
     oracle.curvature_at(at.x, y).apply(v, product);
@@ -51,21 +53,24 @@ void adjoint_derivative(BilevelOracle& oracle, const Point& at, const Vec& v, co
   }
 }
 
+/// c_y, or what is not finite in its place.
 double lipschitz_in_y(BilevelOracle& oracle, const Point& at, double mu, double cross, Random& random) {
   const Gradient gradient = oracle.grad_f(at.x, at.y);
   Vec v = Vec::Zero(at.y.size());
-  conjugate_gradient(oracle.curvature_at(at.x, at.y), gradient.y, v, {.max_iterations = 20});
-  if (!v.allFinite()) return std::numeric_limits<double>::quiet_NaN();
+  const auto solved = conjugate_gradient(oracle.curvature_at(at.x, at.y), gradient.y, v, {.max_iterations = 20});
+  if (solved.status == Status::not_finite || !std::isfinite(gradient.value))
+    return std::numeric_limits<double>::quiet_NaN();
   Vec d = random.normal(at.y.size()).normalized();
   Point derivative;
   double norm_x = 0, norm_y = 0;
   for (int i = 0; i < 4; ++i) {
     adjoint_derivative(oracle, at, v, d, derivative);
+    const double length = derivative.y.norm(), sum = derivative.x.norm() + length;
+    if (!std::isfinite(sum)) return sum;
     norm_x = std::max(norm_x, derivative.x.norm());
-    norm_y = std::max(norm_y, derivative.y.norm());
-    const double length = derivative.y.norm();  // its y-part is symmetric: power iteration finds its norm
-    if (!(length > 0)) break;
-    d = derivative.y / length;
+    norm_y = std::max(norm_y, length);
+    if (length == 0) break;
+    d = derivative.y / length;  // its y-part is symmetric: power iteration finds its norm
   }
   return safety * (norm_x + cross / mu * norm_y);
 }

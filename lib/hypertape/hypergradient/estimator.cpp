@@ -79,10 +79,16 @@ bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance)
   auto solved = agd(gradient, y_, options, lower_);
   if (solved.status == Status::diverged || solved.status == Status::not_finite) {
     y_ = before_;
-    if (shorten_step(x)) {
-      options.step = options_.alpha;
-      options.momentum = options_.beta;
-      solved = agd(gradient, y_, options, lower_);
+    if (estimates_) {
+      const RitzBounds ritz = lanczos(oracle_.curvature_at(x, y_), 10, 1);
+      if (ritz.smallest <= 0)
+        return fail(Status::indefinite, "lower level",
+                    text("curvature ", ritz.smallest, ": g is not strongly convex in y at this point"));
+      if (shorten_step(1.1 * ritz.largest)) {
+        options.step = options_.alpha;
+        options.momentum = options_.beta;
+        solved = agd(gradient, y_, options, lower_);
+      }
     }
   }
   result_.lower_gradient = solved.gradient_norm;
@@ -92,10 +98,8 @@ bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance)
   return true;
 }
 
-bool HypergradientEstimator::shorten_step(const Vec& x) {
-  if (!estimates_ || alpha_given_) return false;
-  const double l = 1.1 * lanczos(oracle_.curvature_at(x, y_), 10, 1).largest;
-  if (!(l > 1.01 * constants_.l) || !std::isfinite(l)) return false;
+bool HypergradientEstimator::shorten_step(double l) {
+  if (alpha_given_ || !(l > 1.01 * constants_.l) || !std::isfinite(l)) return false;
   const bool accelerated = given_.beta == momentum();
   constants_.l = l;
   options_.alpha = given_.alpha = 1 / l;

@@ -82,9 +82,8 @@ class HypergradientEstimator {
   /// (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
   double momentum() const;
 
-  /// Where steps for y diverge: l as it is at (x, y), which may be far from where it was known. False if that is no
-  /// larger, or the step is not ours to choose.
-  bool shorten_step(const Vec& x);
+  /// For an l that is larger than it was where it was known. False if it is not, or the step is not ours to choose.
+  bool shorten_step(double l);
 
   virtual void estimate(const Vec& x, double sigma) = 0;
 

@@ -37,6 +37,12 @@ void IterativeHypergradient::estimate(const Vec& x, double) {
     u -= alpha * product_x_;
     if (t == 0) break;
     oracle_.curvature_at(x, path_[t]).apply(p, product_y_);
+    const double curvature = p.dot(product_y_);
+    if (!std::isfinite(curvature) || curvature < 0) {
+      fail(curvature < 0 && std::isfinite(curvature) ? Status::indefinite : Status::not_finite, "reverse sweep",
+           text("p'Hp = ", curvature, " at step ", t, ": g is not strongly convex in y there, or not finite"));
+      return;
+    }
     p -= alpha * product_y_;
   }
   result_.residual = p.norm();  // (I - alpha d2g/dy2)^(D-1) grad_y f: what the truncated series leaves

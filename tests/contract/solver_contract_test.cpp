@@ -1,0 +1,233 @@
+// What every solver owes its users, run for every registered solver on every problem that it accepts.
+
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <sstream>
+
+#include "contract/allocations.hpp"
+#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/core/random.hpp"
+#include "hypertape/outer/registry.hpp"
+#include "problems/registry.hpp"
+#include "support/faulty_oracle.hpp"
+
+using namespace hypertape;
+using testing::FaultyOracle;
+
+namespace {
+
+std::string exact(double value) {
+  std::ostringstream out;
+  out.precision(17);
+  out << value;
+  return out.str();
+}
+
+/// What the solver cannot know or must not estimate on this problem, and `more`.
+Settings settings(const SolverEntry& solver, const problems::Constants& constants, Settings more = {}) {
+  Settings out{{"mu", exact(constants.mu)}, {"l", exact(constants.l)}};
+  if (solver.name == "imcn") out.insert(out.end(), {{"M", "2"}, {"L", "1"}});
+  for (auto& setting : more)
+    if (solver.has_option(setting.first)) out.push_back(setting);
+  return out;
+}
+
+/// contract(solver, problem) for all pairs that fit.
+template <class Contract>
+void for_every_solver(const Contract& contract) {
+  for (const auto& entry : problems::registry())
+    for (const SolverEntry& solver : solvers()) {
+      problems::Problem problem = problems::make_problem(entry.name);
+      if (solver.minimax && !problem.minimax) continue;
+      CAPTURE(entry.name);
+      CAPTURE(solver.name);
+      contract(solver, problem);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a budget of calls is kept to the call") {
+  for_every_solver([](const SolverEntry& solver, problems::Problem& problem) {
+    for (const int allowed : {0, 1, 2, 17, 200, 3000}) {
+      CAPTURE(allowed);
+      CountingOracle counted(*problem.oracle);
+      const Result result = solver.solve(
+          counted, settings(solver, problem.constants, {{"max_calls", std::to_string(allowed)}}), problem.start, {});
+      CHECK(counted.counts().total() <= allowed);
+      CHECK(counted.counts() == result.counts);
+      if (result.status == Status::call_limit) CHECK(result.counts.total() == allowed);
+      if (allowed < 17) CHECK(result.status == Status::call_limit);
+      CHECK(result.x.allFinite());
+      CHECK(result.x.size() == problem.start.x.size());
+      CHECK(!result.message.empty());
+    }
+  });
+}
+
+TEST_CASE("budgets of iterations and time are kept") {
+  for_every_solver([](const SolverEntry& solver, problems::Problem& problem) {
+    const Result three = solver.solve(
+        *problem.oracle, settings(solver, problem.constants, {{"max_iterations", "3"}, {"tolerance", "0"}}),
+        problem.start, {});
+    CHECK(three.status == Status::iteration_limit);
+    CHECK(three.iterations == 3);
+    const Result none =
+        solver.solve(*problem.oracle, settings(solver, problem.constants, {{"max_seconds", "0"}}), problem.start, {});
+    CHECK(none.status == Status::time_limit);
+    CHECK(none.counts.total() == 0);
+  });
+}
+
+TEST_CASE("an oracle that is not finite ends with not_finite and a finite point") {
+  using Kind = FaultyOracle::Kind;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  int met = 0;
+  for_every_solver([&](const SolverEntry& solver, problems::Problem& problem) {
+    for (const Kind kind : {Kind::value_f, Kind::grad_f, Kind::grad_y_g, Kind::curvature, Kind::cross_product})
+      for (const int from : {1, 60})
+        for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
+          CAPTURE(static_cast<int>(kind));
+          CAPTURE(from);
+          CAPTURE(wrong);
+          FaultyOracle faulty(*problem.oracle, kind, from, wrong);
+          const Result result =
+              solver.solve(faulty, settings(solver, problem.constants, {{"max_calls", "1000"}}), problem.start, {});
+          CHECK(result.x.allFinite());
+          if (!faulty.went_wrong()) continue;
+          CHECK(result.status == Status::not_finite);
+          ++met;
+        }
+  });
+  CHECK(met > 500);
+}
+
+TEST_CASE("steps that are too long end with diverged and numbers in the message") {
+  for (const SolverEntry& solver : solvers()) {
+    CAPTURE(solver.name);
+    problems::Problem problem = problems::make_problem(solver.minimax ? "synthetic_minimax" : "quadratic");
+    Settings more{{"eta", "1000"}, {"max_calls", "1000000"}, {"perturb_start", "true"}, {"r", "0.1"}};
+    if (solver.name == "imcn") more = {{"M", "1e-200"}, {"mu_s", "50"}, {"tolerance", "0"}, {"max_calls", "1000000"}};
+    const Result result = solver.solve(*problem.oracle, settings(solver, problem.constants, more), problem.start, {});
+    CHECK(result.status == Status::diverged);
+    CHECK(result.message.find("grew from") != std::string::npos);
+    CHECK(result.x.allFinite());
+  }
+}
+
+TEST_CASE("a lower level that is not strongly convex is found out") {
+  // g = y_0^2 / 2 - c y_1^2 / 2 - x'y, with f in place of -g for the minimax solvers.
+  const auto g = [](const auto& x, const auto& y) {
+    return 0.5 * y[0] * y[0] - 0.2 * y[1] * y[1] - x[0] * y[0] - x[1] * y[1];
+  };
+  const auto f = [](const auto& x, const auto& y) {
+    return 0.5 * (y[0] - 1.0) * (y[0] - 1.0) + 0.5 * (y[1] + 2.0) * (y[1] + 2.0) + 0.5 * x[0] * x[0] +
+           0.5 * x[1] * x[1];
+  };
+  const auto minus_g = [g](const auto& x, const auto& y) { return -g(x, y) + 0.5 * x[0] * x[0] + 0.5 * x[1] * x[1]; };
+  for (const SolverEntry& solver : solvers()) {
+    CAPTURE(solver.name);
+    auto bilevel = make_bilevel({2, 2}, f, g);
+    auto minimax = make_minimax({2, 2}, minus_g);
+    BilevelOracle& oracle = solver.minimax ? minimax : bilevel;
+    const Result result = solver.solve(oracle, settings(solver, {.mu = 0.5, .l = 1}, {{"max_calls", "100000"}}),
+                                       {Vec{{1.0, 1.0}}, Vec{{0.0, 0.0}}}, {});
+    CAPTURE(result.message);
+    // Without products there is only y that runs away to be seen.
+    const bool sees = solver.name != "pragda" && solver.name != "gda" && solver.name != "perturbed_gda";
+    CHECK(result.status == (sees ? Status::indefinite : Status::diverged));
+  }
+}
+
+TEST_CASE("the observer sees every iteration and can stop") {
+  for_every_solver([](const SolverEntry& solver, problems::Problem& problem) {
+    int seen = 0;
+    OracleCounts last;
+    const Observer observer = [&](const Iterate& i) {
+      CHECK(i.iteration == ++seen);
+      CHECK(i.counts.total() > last.total());
+      CHECK(i.gradient_norm == doctest::Approx(i.u.norm()));
+      last = i.counts;
+      return seen < 2;
+    };
+    const Result result = solver.solve(*problem.oracle, settings(solver, problem.constants, {{"tolerance", "0"}}),
+                                       problem.start, observer);
+    CHECK(result.status == Status::interrupted);
+    CHECK(result.iterations == 2);
+    CHECK(seen == 2);
+  });
+}
+
+TEST_CASE("the same seed gives the same bits") {
+  for_every_solver([](const SolverEntry& solver, problems::Problem& problem) {
+    const auto solve = [&](const char* seed) {
+      return solver.solve(*problem.oracle, settings(solver, problem.constants, {{"max_calls", "2000"}, {"seed", seed}}),
+                          problem.start, {});
+    };
+    const Result one = solve("7"), same = solve("7"), other = solve("8");
+    CHECK(one.x == same.x);
+    CHECK(one.y == same.y);
+    CHECK(one.phi == same.phi);
+    CHECK(one.counts == same.counts);
+    if (solver.name.starts_with("pra")) CHECK(one.last != other.last);
+  });
+}
+
+TEST_CASE("what a result says of its point is true") {
+  for_every_solver([](const SolverEntry& solver, problems::Problem& problem) {
+    if (!problem.closed_form.grad_phi) return;
+    const Result result =
+        solver.solve(*problem.oracle, settings(solver, problem.constants, {{"max_calls", "20000"}}), problem.start, {});
+    const Vec gradient = problem.closed_form.grad_phi(result.x);
+    CHECK(gradient.norm() <= result.gradient_norm + result.error_bound);
+    if (result.status == Status::converged && solver.name != "imcn") CHECK(gradient.norm() <= 1e-6);
+  });
+}
+
+TEST_CASE("rahgd and aid allocate nothing after the first iterations") {
+  for (const char* name : {"quadratic", "hypercleaning", "synthetic_minimax"})
+    for (const char* solver_name : {"rahgd", "prahgd", "aid", "paid"})
+      for (const char* steps : {"0", "5"}) {
+        CAPTURE(name);
+        CAPTURE(solver_name);
+        CAPTURE(steps);
+        problems::Problem problem = problems::make_problem(name);
+        const SolverEntry& entry = solver(solver_name);
+        long before = 0, after = 0;
+        const Observer observer = [&](const Iterate& i) {
+          if (i.iteration == 10) before = testing::allocations();
+          if (i.iteration == 40) after = testing::allocations();
+          return i.iteration < 40;
+        };
+        const Result result =
+            entry.solve(*problem.oracle,
+                        settings(entry, problem.constants,
+                                 {{"tolerance", "1e-300"}, {"steps", steps}, {"products", steps}, {"B", "0.5"}}),
+                        problem.start, observer);
+        CHECK(result.status == Status::interrupted);
+        CHECK(before > 0);
+        CHECK(after == before);
+      }
+}
+
+TEST_CASE("misuse is refused before anything is computed") {
+  for_every_solver([](const SolverEntry& solver, problems::Problem& problem) {
+    CountingOracle counted(*problem.oracle);
+    const auto solve = [&](const Settings& more, const Point& start) {
+      Settings all = settings(solver, problem.constants);
+      all.insert(all.end(), more.begin(), more.end());
+      return solver.solve(counted, all, start, {});
+    };
+    CHECK_THROWS_WITH_AS(solve({{"tolerance", "-1"}}, problem.start), "tolerance = -1, must not be negative",
+                         std::invalid_argument);
+    CHECK_THROWS_AS(solve({{"no_such_option", "1"}}, problem.start), std::invalid_argument);
+    CHECK_THROWS_AS(solve({{"mu", "fast"}}, problem.start), std::invalid_argument);
+    Point bad = problem.start;
+    bad.x[0] = std::numeric_limits<double>::quiet_NaN();
+    CHECK_THROWS_AS(solve({}, bad), std::invalid_argument);
+    bad.x.resize(1 + problem.start.x.size());
+    CHECK_THROWS_AS(solve({}, bad), std::invalid_argument);
+    CHECK(counted.counts().total() == 0);
+  });
+}
