@@ -6,6 +6,7 @@
 #include "problems/hyperparameter_logistic/hyperparameter_logistic.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"
+#include "problems/strict_saddle/strict_saddle.hpp"
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
 
 namespace hypertape::problems {
@@ -47,6 +48,11 @@ Problem hyper_representation(const ProblemArguments& a) {
   return make_hyper_representation(generate_hyper_representation({.seed = a.seed}));
 }
 
+Problem strict_saddle(const ProblemArguments& a) {
+  refuse_quadratic_arguments("strict_saddle", a);
+  return make_strict_saddle({.seed = a.seed});
+}
+
 }  // namespace
 
 const std::vector<ProblemEntry>& registry() {
@@ -58,6 +64,7 @@ const std::vector<ProblemEntry>& registry() {
       {"hyperparameter_logistic", "a regularisation weight per feature above softmax regression on sparse documents",
        hyperparameter_logistic},
       {"hyper_representation", "the first layer of a network above a ridge head", hyper_representation},
+      {"strict_saddle", "approximation of a matrix by yy', started where plain descent meets a saddle", strict_saddle},
       {"synthetic_minimax", "W-shaped function with a strict saddle, concave in y", synthetic_minimax},
   };
   return entries;

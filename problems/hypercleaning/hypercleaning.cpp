@@ -10,8 +10,8 @@
 namespace hypertape::problems {
 namespace {
 
-// Sparse rows took 0.73, 0.95, 1.06 and 1.27 of the time of dense ones at shares of 0.19, 0.25, 0.30 and 0.35 of entries
-// that are not zero (tests/benchmarks/bench_oracles).
+// Sparse rows took 0.73, 0.95, 1.06 and 1.27 of the time of dense ones at shares of 0.19, 0.25, 0.30 and 0.35 of
+// entries that are not zero (tests/benchmarks/bench_oracles).
 constexpr double sparse_density = 0.27;
 
 LinearView product_view(const RowMat& features, Index classes, Storage storage) {

@@ -2,7 +2,6 @@
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
+#include "problems/spectrum.hpp"
 
 namespace hypertape::problems {
 namespace {
@@ -75,13 +75,8 @@ Quadratic generate_quadratic(const QuadraticSpec& spec) {
   require(!spec.identity_coupling || nx == ny, "quadratic: identity coupling needs dims.x = dims.y, given ", nx,
           " and ", ny);
   Random random(spec.seed);
-  const Mat Q = Eigen::HouseholderQR<Mat>(random.normal(ny, ny)).householderQ();
-  Vec eigenvalues(ny);
-  for (Index i = 0; i < ny; ++i)
-    eigenvalues[i] = ny == 1 ? 1 : std::pow(spec.kappa, static_cast<double>(i) / static_cast<double>(ny - 1) - 1);
   Quadratic q;
-  q.A = Q * eigenvalues.asDiagonal() * Q.transpose();
-  q.A = (0.5 * (q.A + q.A.transpose())).eval();
+  q.A = with_spectrum(random_orthogonal(ny, random), geometric_spectrum(ny, spec.kappa));
   q.C =
       spec.identity_coupling ? Mat::Identity(ny, nx) : Mat(random.normal(ny, nx) / std::sqrt(static_cast<double>(ny)));
   q.D = 0.01 * Mat::Identity(nx, nx);
