@@ -13,6 +13,7 @@
 #include "support/faulty_oracle.hpp"
 
 using namespace hypertape;
+using testing::Call;
 using testing::FaultyOracle;
 
 namespace {
@@ -81,17 +82,22 @@ TEST_CASE("budgets of iterations and time are kept") {
 }
 
 TEST_CASE("an oracle that is not finite ends with not_finite and a finite point") {
-  using Kind = FaultyOracle::Kind;
+  struct Fault {
+    Call call;
+    bool value;
+  };
   constexpr double infinity = std::numeric_limits<double>::infinity();
   int met = 0;
   for_every_solver([&](const SolverEntry& solver, problems::Problem& problem) {
-    for (const Kind kind : {Kind::value_f, Kind::grad_f, Kind::grad_y_g, Kind::curvature, Kind::cross_product})
+    for (const Fault& fault : {Fault{Call::grad_f, true}, Fault{Call::grad_f, false}, Fault{Call::grad_y_g, false},
+                               Fault{Call::curvature, false}, Fault{Call::cross_product, false}})
       for (const int from : {1, 60})
         for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity}) {
-          CAPTURE(static_cast<int>(kind));
+          CAPTURE(static_cast<int>(fault.call));
+          CAPTURE(fault.value);
           CAPTURE(from);
           CAPTURE(wrong);
-          FaultyOracle faulty(*problem.oracle, kind, from, wrong);
+          FaultyOracle faulty(*problem.oracle, fault.call, fault.value, from, wrong);
           const Result result =
               solver.solve(faulty, settings(solver, problem.constants, {{"max_calls", "1000"}}), problem.start, {});
           CHECK(result.x.allFinite());

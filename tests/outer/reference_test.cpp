@@ -249,7 +249,7 @@ TEST_CASE("pragda on the minimax problem, without any product") {
   SUBCASE("far from the saddle") {
     auto problem = problems::make_synthetic_minimax({}, problems::MinimaxStart::far);
     const Result result = pragda(*problem.oracle, options, problem.start, recorded.observer());
-    CHECK(result.last[2] == doctest::Approx(0.600718877813608).epsilon(1e-13));
+    CHECK(result.last[2] == doctest::Approx(0.600718877813608).epsilon(1e-13).scale(0));
     CHECK(result.counts == OracleCounts{8, 20, 0, 0});
     CHECK(result.restarts == 1);
     check_minimax_run("PRAGDA_x2", recorded);
@@ -269,7 +269,7 @@ TEST_CASE("gda on the minimax problem") {
   SUBCASE("far from the saddle") {
     auto problem = problems::make_synthetic_minimax({}, problems::MinimaxStart::far);
     const Result result = gda(*problem.oracle, options, problem.start, recorded.observer());
-    CHECK(result.last[2] == doctest::Approx(0.7144725048639656).epsilon(1e-13));
+    CHECK(result.last[2] == doctest::Approx(0.7144725048639656).epsilon(1e-13).scale(0));
     CHECK(result.counts == OracleCounts{5, 5, 0, 0});
     check_minimax_run("GDA_x2", recorded);
   }
@@ -295,8 +295,9 @@ TEST_CASE("imcn on the minimax problem") {
     for (const auto& expected : reference.at(name).at("trace")) {
       CAPTURE(k);
       const auto& entry = recorded.entries.at(k++);
-      CHECK(entry.x[2] == doctest::Approx(expected.at("x3").get<double>()).epsilon(1e-12));
-      CHECK(problem.closed_form.phi(entry.x) == doctest::Approx(expected.at("Phi").get<double>()).epsilon(1e-12));
+      CHECK(entry.x[2] == doctest::Approx(expected.at("x3").get<double>()).epsilon(1e-12).scale(0));
+      CHECK(problem.closed_form.phi(entry.x) ==
+            doctest::Approx(expected.at("Phi").get<double>()).epsilon(1e-12).scale(0));
       CHECK(entry.counts.f + entry.counts.g == expected.at("G").get<std::int64_t>());
       CHECK(entry.counts.hv == expected.at("HV").get<std::int64_t>());
       CHECK(entry.counts.jv == expected.at("JV").get<std::int64_t>());
@@ -305,7 +306,7 @@ TEST_CASE("imcn on the minimax problem") {
   SUBCASE("near the saddle") {
     auto problem = problems::make_synthetic_minimax();
     const Result result = imcn(*problem.oracle, options, problem.start, recorded.observer());
-    CHECK(result.last[2] == doctest::Approx(0.5999755774709331).epsilon(1e-12));
+    CHECK(result.last[2] == doctest::Approx(0.5999755774709331).epsilon(1e-12).scale(0));
     CHECK(result.counts == OracleCounts{9, 27, 764, 1146});
     check_trace(problem, "iMCN_x1");
   }
@@ -314,7 +315,7 @@ TEST_CASE("imcn on the minimax problem") {
     options.L = 1;
     auto problem = problems::make_synthetic_minimax({}, problems::MinimaxStart::far);
     const Result result = imcn(*problem.oracle, options, problem.start, recorded.observer());
-    CHECK(result.last[2] == doctest::Approx(0.6002886264734513).epsilon(1e-12));
+    CHECK(result.last[2] == doctest::Approx(0.6002886264734513).epsilon(1e-12).scale(0));
     CHECK(result.counts == OracleCounts{5, 15, 144, 72});
     check_trace(problem, "iMCN_x2");
   }

@@ -18,7 +18,8 @@ void require_positive(const char* name, double value) {
 
 /// A number of steps, at least 1.
 int count(const char* name, double value) {
-  require(value <= std::numeric_limits<int>::max(), "theory: ", name, " = ", value, ", is too large for an int");
+  constexpr int limit = std::numeric_limits<int>::max();
+  require(value <= limit, "theory: ", name, " = ", value, ", must be at most ", limit);
   return static_cast<int>(std::max(1.0, value));
 }
 
@@ -72,15 +73,15 @@ PrahgdParameters prahgd_parameters(const PhiConstants& phi, double epsilon, cons
     p.chi = chi;
     p.B = std::sqrt(epsilon / phi.rho) / ((printed ? 288 : 320) * chi * chi);
     p.K = count("K", std::ceil(printed ? 2 * chi / p.theta : chi / std::log1p(p.theta / 2)));
-    p.r = std::min(phi.L * p.B * p.B / (4 * C), p.theta * p.B / (20 * p.K));  // the other two terms are larger
+    p.r = std::min(phi.L * p.B * p.B / (4 * C), p.theta * p.B / (20.0 * p.K));  // the other two terms are larger
   };
   if (printed) {
     const double chi = std::log(root_d * root_d / (zeta * epsilon));
     require(chi > 0, "theory: chi = log(d / (zeta epsilon)) = ", chi, ", must be positive");
     derive_from(chi);
   } else {
-    // The right-hand side grows with chi, but only like 2 log chi, and is above 7 at chi = 1, since r <= theta B / (20
-    // K) and theta <= 1/2. So these iterates climb, and stop at the smallest solution.
+    // The right-hand side grows with chi, but only like 2 log chi, and is above 7 at chi = 1 (theta <= 1/2 and
+    // r <= theta B / (20 K) there). So these iterates climb, and stop at the smallest solution.
     double next = 1;
     while (next > p.chi * (1 + 1e-15)) {
       derive_from(next);
