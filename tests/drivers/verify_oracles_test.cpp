@@ -1,53 +1,24 @@
 // Runs the driver as a user would.
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "drivers/process.hpp"
+
 namespace fs = std::filesystem;
+using hypertape::testing::content;
+using hypertape::testing::Outcome;
 
 namespace {
 
-struct Outcome {
-  int code;
-  std::string output;  // of both streams
+struct Folder : hypertape::testing::Folder {
+  Folder() : hypertape::testing::Folder("verify_oracles_test") {}
 };
 
-Outcome run(const std::string& arguments) {
-  const std::string command = std::string(HYPERTAPE_BIN) + "/verify_oracles " + arguments + " 2>&1";
-  FILE* const pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  Outcome outcome{-1, {}};
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    outcome.output.append(buffer.data(), n);
-  const int status = pclose(pipe);
-  if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
-  return outcome;
-}
-
-bool has(const Outcome& outcome, const std::string& words) { return outcome.output.find(words) != std::string::npos; }
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / "hypertape_verify_oracles_test";
-  Folder() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-};
-
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+Outcome run(const std::string& arguments) { return hypertape::testing::run_driver("verify_oracles", arguments); }
+bool has(const Outcome& outcome, const std::string& words) { return outcome.has(words); }
 
 }  // namespace
 

@@ -1,0 +1,98 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "drivers/process.hpp"
+
+using hypertape::testing::content;
+using hypertape::testing::Folder;
+using hypertape::testing::Outcome;
+
+namespace {
+
+Outcome solve(const std::string& arguments) { return hypertape::testing::run_driver("solve", arguments); }
+
+}  // namespace
+
+TEST_CASE("solvers are compared in a table, a trace and a summary") {
+  const Folder folder("solve_test");
+  const Outcome outcome = solve("--problem quadratic --solver rahgd,aid --seed 3 --out " + folder.file("out"));
+  CHECK(outcome.code == 0);
+  CHECK(outcome.has("converged"));
+  const auto summary = nlohmann::json::parse(content(folder.file("out/summary.json")));
+  CHECK(summary.at("problem") == "quadratic");
+  CHECK(summary.at("seed") == 3);
+  REQUIRE(summary.at("runs").size() == 2);
+  for (const auto& run : summary.at("runs")) {
+    CHECK(run.at("status") == "converged");
+    CHECK(run.at("gradient_norm").get<double>() + run.at("error_bound").get<double>() <= 1e-6);
+    CHECK(run.at("counts").at("hv").get<int>() > 0);
+    CHECK(run.at("x").size() == 10);
+    for (const char* field : {"message", "phi", "iterations", "restarts", "seconds"}) CHECK(run.contains(field));
+  }
+  CHECK(summary.at("runs")[0].at("phi").get<double>() ==
+        doctest::Approx(summary.at("runs")[1].at("phi").get<double>()).epsilon(1e-9));
+  const std::string trace = content(folder.file("out/trace.csv"));
+  CHECK(trace.starts_with("solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,restarts\nrahgd,1,"));
+  CHECK(trace.find("\naid,1,") != std::string::npos);
+
+  // A second run replaces its own files, and nobody else's.
+  CHECK(solve("--problem quadratic --solver rahgd --out " + folder.file("out")).code == 0);
+  std::ofstream(folder.file("out/trace.csv")) << "my own notes\n";
+  const Outcome refused = solve("--problem quadratic --solver rahgd --out " + folder.file("out"));
+  CHECK(refused.code == 2);
+  CHECK(refused.has("left alone"));
+  CHECK(content(folder.file("out/trace.csv")) == "my own notes\n");
+}
+
+TEST_CASE("options come from --set and from a config file") {
+  const Folder folder("solve_options_test");
+  std::ofstream(folder.file("run.cfg")) << "problem = synthetic_minimax\nsolver = pragda,gda\nset = eta=0.5\n"
+                                           "set = pragda.B=0.3\nmax-calls = 500\nout = "
+                                        << folder.file("out") << "\n";
+  CHECK(solve("--config " + folder.file("run.cfg")).code == 0);
+  const auto summary = nlohmann::json::parse(content(folder.file("out/summary.json")));
+  CHECK(summary.at("runs")[0].at("options").at("B") == "0.3");
+  CHECK(summary.at("runs")[1].at("options").at("eta") == "0.5");
+  CHECK(!summary.at("runs")[1].at("options").contains("B"));
+  CHECK(summary.at("runs")[0].at("counts").at("hv") == 0);
+}
+
+TEST_CASE("a budget is no trouble, divergence is") {
+  const Folder folder("solve_budget_test");
+  const std::string out = " --out " + folder.file("out");
+  const Outcome budget = solve("--problem quadratic --solver aid --max-calls 100" + out);
+  CHECK(budget.code == 0);
+  CHECK(budget.has("call_limit"));
+  CHECK(budget.has("100 oracle calls, all that are allowed"));
+  const Outcome trouble = solve("--problem quadratic --solver aid --set eta=1000" + out);
+  CHECK(trouble.code == 1);
+  CHECK(trouble.has("diverged"));
+  CHECK(trouble.has("is the step too long?"));
+}
+
+TEST_CASE("misuse says what is wrong and what is known") {
+  CHECK(solve("--problem quadratic").has("give --solver"));
+  CHECK(solve("--solver rahgd").has("give --problem"));
+  CHECK(solve("--problem quadratic --solver sgd").has("solver sgd is unknown; known are rahgd, prahgd"));
+  CHECK(solve("--problem quadratic --solver pragda").has("pragda: solves minimax problems only"));
+  CHECK(solve("--problem quadratic --solver rahgd --set speed=1").has("no solver that is run has this option"));
+  CHECK(solve("--problem quadratic --solver rahgd --set eta").has("must be OPTION=VALUE"));
+  CHECK(solve("--problem quadratic --solver rahgd --set eta=fast").has("option eta = fast, must be a number"));
+  CHECK(solve("--problem quadratic --solver rahgd --set theta=2").has("theta = 2, must satisfy 0 <= theta <= 1"));
+  CHECK(solve("--problem quadratic --solver rahgd --speed 3").code == 2);
+  CHECK(solve("--options rahgd").has("gradient_restart"));
+  CHECK(solve("--help").has("Solvers:"));
+}
+
+TEST_CASE("complexity tunes, fits and writes") {
+  const Folder folder("complexity_test");
+  const Outcome outcome = hypertape::testing::run_driver(
+      "complexity", "--kappas 2,4,8 --relative 1e-2 --seeds 1 --out " + folder.file("out"));
+  CHECK(outcome.code == 0);
+  const auto report = nlohmann::json::parse(content(folder.file("out/kappa.json")));
+  CHECK(report.at("slopes").size() == 3);
+  CHECK(report.at("runs").size() == 9);
+  CHECK(content(folder.file("out/kappa.csv")).starts_with("kappa,"));
+  CHECK(hypertape::testing::run_driver("complexity", "--kappas 2").has("must have at least 2 numbers"));
+}
