@@ -45,7 +45,11 @@ void write_json(const std::string& path, const std::string& json, const std::str
 }
 
 void write_csv(const std::string& path, const std::string& table) {
-  write(path, table, [&] { return starts_with(path, table.substr(0, table.find_first_of(",\n") + 1)); });
+  write_text(path, table, table.substr(0, table.find_first_of(",\n") + 1));
+}
+
+void write_text(const std::string& path, const std::string& text, const std::string& mark) {
+  write(path, text, [&] { return starts_with(path, mark); });
 }
 
 }  // namespace hypertape::drivers

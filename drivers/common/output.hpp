@@ -13,4 +13,7 @@ void write_json(const std::string& path, const std::string& json, const std::str
 /// empty or its first column has the same name.
 void write_csv(const std::string& path, const std::string& table);
 
+/// The same for any text that starts with `mark`.
+void write_text(const std::string& path, const std::string& text, const std::string& mark);
+
 }  // namespace hypertape::drivers

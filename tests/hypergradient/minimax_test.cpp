@@ -161,14 +161,22 @@ TEST_CASE("simultaneous, but accurate for a while") {
   CHECK(estimator.at(x, 1e-8).error_bound > 1e-2);
 }
 
-TEST_CASE("steps that are too long diverge, and no product is spent to find out") {
+TEST_CASE("steps that are too long diverge if they are given, else they are made shorter, without products") {
   auto problem = problems::make_synthetic_minimax();
   CountingOracle oracle(*problem.oracle);
   const Vec x{{1, 1, 0}};
-  MinimaxGradient estimator(oracle, {.mu = 0.1, .l = 0.2}, {x, Vec::Zero(2)}, true);
+  const LowerOptions wrong{.mu = 0.1, .l = 0.2};
+  LowerOptions insisting = wrong;
+  insisting.alpha = 5;
+  MinimaxGradient estimator(oracle, insisting, {x, Vec::Zero(2)}, true);
   const Hypergradient& h = estimator.at(x, 1e-3);
   CHECK(h.status == Status::diverged);
   CHECK(h.message.find("lower level: agd: |gradient| grew from ") == 0);
+  CHECK(estimator.y() == Vec::Zero(2));
+
+  MinimaxGradient adapting(oracle, wrong, {x, Vec::Zero(2)}, true);
+  CHECK(adapting.at(x, 1e-3).status == Status::converged);
+  CHECK((adapting.y() - problem.closed_form.y_star(x)).norm() <= adapting.last().lower_gradient / 10);
   CHECK(oracle.counts().jv == 0);
   CHECK(oracle.counts().hv == 0);
 }
@@ -199,8 +207,7 @@ TEST_CASE("what cannot be estimated without products must be given") {
   CHECK_THROWS_WITH_AS(make({.mu = -1, .l = 5}), doctest::Contains("minimax: mu = -1, must be positive"),
                        std::invalid_argument);
   CHECK_NOTHROW(make(known));
-  // reported: simultaneous, which wants a number of steps, takes 0 and solves to sigma instead
-  // CHECK_THROWS_AS(MinimaxGradient(*problem.oracle, known, problem.start, true, true), std::invalid_argument);
+  CHECK_THROWS_AS(MinimaxGradient(*problem.oracle, known, problem.start, true, true), std::invalid_argument);
   CHECK_THROWS_WITH_AS(without_products({}, "pragda"), doctest::Contains("pragda: mu = 0"), std::invalid_argument);
 }
 

@@ -180,8 +180,7 @@ TEST_CASE("a product with the Hessian of g costs two calls, and is made only if 
   oracle.hess_g(z, z, z, z);
   CHECK(spent([&] { oracle.hess_g(z, z, z, z); }) == Status::call_limit);
   CHECK(reached.counts() == OracleCounts{.jv = 3, .hv = 3});
-  // reported: the half that fits is counted, though the call is not made
-  // CHECK(oracle.counts() == OracleCounts{.jv = 1, .hv = 1});
+  CHECK(oracle.counts() == OracleCounts{.jv = 1, .hv = 1});
 }
 
 TEST_CASE("a budget of time") {
@@ -225,5 +224,4 @@ TEST_CASE("a negative budget is refused") {
   CHECK_NOTHROW(oracle.grad_f(Vec::Ones(3), Vec::Ones(3)));  // a refused budget is not in force
 }
 
-// reported: a copy counts its products with the curvature on the oracle that it was copied from
-// static_assert(!std::is_copy_constructible_v<CountingOracle> && !std::is_copy_assignable_v<CountingOracle>);
+static_assert(!std::is_copy_constructible_v<CountingOracle> && !std::is_copy_assignable_v<CountingOracle>);

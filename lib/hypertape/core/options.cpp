@@ -35,8 +35,13 @@ void OptionList::add(std::string_view name, Field field, std::string_view help) 
 void OptionList::set(std::string_view name, const std::string& value) {
   for (const Option& option : options_)
     if (option.name == name) {
-      const bool understood = std::visit([&](auto* field) { return parse(value, *field); }, option.field);
-      require(understood, "option ", name, " = ", value, ", must be ", expected(option.field));
+      const auto assign = [&](auto* field) {
+        auto parsed = *field;
+        if (!parse(value, parsed)) return false;
+        *field = parsed;
+        return true;
+      };
+      require(std::visit(assign, option.field), "option ", name, " = ", value, ", must be ", expected(option.field));
       return;
     }
   std::string known;

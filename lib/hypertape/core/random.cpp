@@ -39,6 +39,7 @@ Mat Random::normal(Index rows, Index cols) {
 }
 
 void Random::ball(double radius, Vec& out) {
+  if (out.size() == 0) return;
   double norm = 0;
   while (norm == 0) {
     for (double& entry : out) entry = normal();

@@ -17,6 +17,8 @@ HypergradientEstimator::HypergradientEstimator(BilevelOracle& oracle, const Lowe
   require(options.beta < 1, "beta = ", options.beta, ", must be less than 1");
   require(options.steps >= 0, "steps = ", options.steps, ", must not be negative");
   require(options.products >= 0, "products = ", options.products, ", must not be negative");
+  require(options.cross >= 0, "cross = ", options.cross, ", must not be negative");
+  require(options.c_y >= 0, "c_y = ", options.c_y, ", must not be negative");
   require(options.most >= 1, "most = ", options.most, ", must be at least 1");
   const bool steps_known = options.alpha > 0 && options.beta >= 0;
   if (certified || !steps_known)
@@ -28,10 +30,13 @@ HypergradientEstimator::HypergradientEstimator(BilevelOracle& oracle, const Lowe
 
 const Hypergradient& HypergradientEstimator::at(const Vec& x, double sigma) {
   result_.status = Status::converged;
-  if (certified_ && !(constants_.mu > 0 && std::isfinite(options_.alpha) && std::isfinite(constants_.c_y))) {
-    fail(constants_.mu <= 0 ? Status::indefinite : Status::not_finite, "estimates",
-         text("mu = ", constants_.mu, ", l = ", constants_.l, ", c_y = ", constants_.c_y,
-              " at the start: g is not strongly convex there, or not finite"));
+  const bool step_known = options_.alpha > 0 && std::isfinite(options_.alpha);
+  const bool bounds_known = constants_.mu > 0 && std::isfinite(constants_.c_y) && std::isfinite(constants_.cross);
+  if (!step_known || (certified_ && !bounds_known)) {
+    const bool negative = constants_.mu <= 0 && std::isfinite(constants_.l);
+    fail(negative ? Status::indefinite : Status::not_finite, "estimates",
+         text("mu = ", constants_.mu, ", l = ", constants_.l, ", |d2g/dxdy| = ", constants_.cross,
+              ", c_y = ", constants_.c_y, " at the start: g is not strongly convex there, or not finite"));
     return result_;
   }
   estimate(x, sigma);
@@ -72,40 +77,53 @@ bool HypergradientEstimator::solve_lower(const Vec& x, double tolerance) {
 }
 
 bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance) {
-  AgdOptions options{
-      .step = options_.alpha, .momentum = options_.beta, .max_iterations = steps, .tolerance = tolerance};
   const auto gradient = [&](const Vec& y, Vec& out) { oracle_.grad_y_g(x, y, out); };
   before_ = y_;
-  auto solved = agd(gradient, y_, options, lower_);
-  if (solved.status == Status::diverged || solved.status == Status::not_finite) {
-    y_ = before_;
-    if (estimates_) {
-      const RitzBounds ritz = lanczos(oracle_.curvature_at(x, y_), 10, 1);
-      if (ritz.smallest <= 0)
+  int shortened = 0;
+  while (steps > 0) {
+    // Steps that are a little too long go round in circles. By this many, good ones have made the gradient smaller.
+    const double kappa = std::max(1.0, constants_.l / constants_.mu);
+    const int patience = static_cast<int>(std::min(1e9, 100 + (options_.beta > 0 ? 20 * std::sqrt(kappa) : 2 * kappa)));
+    const int round = tolerance > 0 && !alpha_given_ ? std::min(steps, patience) : steps;
+    const auto solved = agd(
+        gradient, y_,
+        {.step = options_.alpha, .momentum = options_.beta, .max_iterations = round, .tolerance = tolerance}, lower_);
+    steps -= round;
+    result_.lower_gradient = solved.gradient_norm;
+    gradient_at_y_ = solved.status == Status::converged;
+    if (gradient_at_y_) return true;
+    const bool grew = tolerance == 0 && !alpha_given_ && solved.gradient_norm > 10 * solved.first_norm;
+    const bool failed = solved.status == Status::diverged || solved.status == Status::not_finite || grew;
+    const bool slow = round >= patience && solved.gradient_norm > 0.5 * solved.first_norm;
+    if (!failed && !slow) continue;
+    if (!failed && solved.gradient_norm < 1e6 * rounding()) return true;  // as good as the arithmetic allows
+    const bool hopeless = solved.status == Status::not_finite && solved.iterations == 1;  // at the start itself
+    if (failed) y_ = before_;
+    if (!hopeless && estimates_) {
+      const double smallest = lanczos(oracle_.curvature_at(x, before_), 10, 1).smallest;
+      if (smallest <= 0)
         return fail(Status::indefinite, "lower level",
-                    text("curvature ", ritz.smallest, ": g is not strongly convex in y at this point"));
-      if (shorten_step(1.1 * ritz.largest)) {
-        options.step = options_.alpha;
-        options.momentum = options_.beta;
-        solved = agd(gradient, y_, options, lower_);
-      }
+                    text("curvature ", smallest, ": g is not strongly convex in y at this point"));
     }
+    if (failed && (hopeless || alpha_given_ || shortened == 10))
+      return fail(
+          grew ? Status::diverged : solved.status, "lower level",
+          grew ? text("|grad_y g| grew from ", solved.first_norm, " to ", solved.gradient_norm) : solved.message);
+    if (alpha_given_ || shortened == 10) continue;
+    ++shortened;
+    shorten_step();
+    if (failed) steps += round;
+    y_ = before_;
   }
-  result_.lower_gradient = solved.gradient_norm;
-  gradient_at_y_ = solved.status == Status::converged;
-  if (solved.status == Status::diverged || solved.status == Status::not_finite)
-    return fail(solved.status, "lower level", solved.message);
   return true;
 }
 
-bool HypergradientEstimator::shorten_step(double l) {
-  if (alpha_given_ || !(l > 1.01 * constants_.l) || !std::isfinite(l)) return false;
+void HypergradientEstimator::shorten_step() {
   const bool accelerated = given_.beta == momentum();
-  constants_.l = l;
-  options_.alpha = given_.alpha = 1 / l;
+  constants_.l *= 4;
+  options_.alpha = given_.alpha = 1 / constants_.l;
   if (accelerated) given_.beta = momentum();
   if (options_.beta > 0) options_.beta = momentum();
-  return true;
 }
 
 bool HypergradientEstimator::evaluate_upper(const Vec& x) {

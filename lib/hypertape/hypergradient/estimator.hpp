@@ -56,8 +56,8 @@ class HypergradientEstimator {
   /// A rounding error of |grad_y g| that no solver gets below.
   double rounding() const;
 
-  /// y <- argmin g(x, .), to |grad_y g| <= tolerance if the options leave the number of steps open. False if it failed,
-  /// which is then said in the result.
+  /// y <- argmin g(x, .), to |grad_y g| <= tolerance if the options leave the number of steps open. A step that turns
+  /// out too long is made shorter, if it is not given. False if it failed, which is then said in the result.
   bool solve_lower(const Vec& x, double tolerance);
 
   bool minimise(const Vec& x, int steps, double tolerance);
@@ -82,8 +82,8 @@ class HypergradientEstimator {
   /// (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
   double momentum() const;
 
-  /// For an l that is larger than it was where it was known. False if it is not, or the step is not ours to choose.
-  bool shorten_step(double l);
+  /// For curvature that is larger than it was where l was known.
+  void shorten_step();
 
   virtual void estimate(const Vec& x, double sigma) = 0;
 

@@ -1,6 +1,7 @@
 #include "hypertape/hypergradient/implicit.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace hypertape {
 
@@ -16,11 +17,14 @@ void ImplicitHypergradient::restart_from(const Vec& y) {
 
 void ImplicitHypergradient::estimate(const Vec& x, double sigma) {
   // Half of sigma for y, half for v: the two terms of (16).
-  if (!solve_lower(x, constants_.mu * sigma / (2 * constants_.c_y))) return;
+  const auto share = [&](double constant) {
+    return constant > 0 ? constants_.mu * sigma / (2 * constant) : std::numeric_limits<double>::infinity();
+  };
+  if (!solve_lower(x, share(constants_.c_y))) return;
   if (!evaluate_upper(x)) return;
 
   const bool counted = options_.products > 0;
-  const double tolerance = std::max(constants_.mu * sigma / (2 * constants_.cross), 4e-16 * gy_.norm());
+  const double tolerance = std::max(share(constants_.cross), 4e-16 * gy_.norm());
   const auto solved = conjugate_gradient(
       oracle_.curvature_at(x, y_), gy_, v_,
       {.max_iterations = counted ? options_.products : options_.most, .tolerance = counted ? 0 : tolerance}, cg_);

@@ -8,7 +8,7 @@ namespace hypertape {
 /// Hypergradient by implicit differentiation (AID), maths.md (2):
 ///   u = grad_x f - d2g/dxdy v,   d2g/dy2 v = grad_y f,   at (x, y) with y near y*(x),
 /// y by (accelerated) gradient descent and v by conjugate gradients, both from where they were. Error bound (16).
-/// Cost: T Gc(g), 1 Gc(f), T' HV and one more to start from v, 1 JV.
+/// Cost: T Gc(g), 1 Gc(f), 1 JV, T' HV and one more to start from v and for each refresh of the residual.
 class ImplicitHypergradient : public HypergradientEstimator {
  public:
   ImplicitHypergradient(BilevelOracle& oracle, const LowerOptions& options, const Point& start, bool certified,

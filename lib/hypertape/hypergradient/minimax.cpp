@@ -1,6 +1,7 @@
 #include "hypertape/hypergradient/minimax.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "hypertape/core/require.hpp"
 
@@ -18,6 +19,7 @@ MinimaxGradient::MinimaxGradient(BilevelOracle& oracle, const LowerOptions& opti
                                  bool simultaneous)
     : HypergradientEstimator(oracle, without_products(options, "minimax"), start, certified || options.steps == 0, 0),
       simultaneous_(simultaneous) {
+  require(!simultaneous || options.steps > 0, "minimax: steps = ", options.steps, ", must be positive if simultaneous");
   estimates_ = false;
 }
 
@@ -31,7 +33,9 @@ void MinimaxGradient::estimate(const Vec& x, double sigma) {
       return;
     }
     y_ -= options_.alpha * lower_.gradient;
-  } else if (!solve_lower(x, constants_.mu * sigma / constants_.cross) || !evaluate_upper(x)) {
+  } else if (!solve_lower(x, (constants_.cross > 0 ? constants_.mu * sigma / constants_.cross
+                                                   : std::numeric_limits<double>::infinity())) ||
+             !evaluate_upper(x)) {
     return;
   }
   result_.u = gx_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hypertape/core/require.hpp"
 
@@ -23,7 +24,8 @@ void PenaltyGradient::restart_from(const Vec& y) {
 
 void PenaltyGradient::estimate(const Vec& x, double sigma) {
   // An error of y or z enters u times lambda: a quarter of sigma for each, the rest is the bias.
-  const double tolerance = constants_.mu * sigma / (4 * lambda_ * constants_.cross);
+  const double tolerance = (constants_.cross > 0 ? constants_.mu * sigma / (4 * lambda_ * constants_.cross)
+                                                 : std::numeric_limits<double>::infinity());
   if (!solve_lower(x, tolerance)) return;
   const double error_y = result_.lower_gradient;
 

@@ -21,7 +21,7 @@ AgdResult agd(const GradientMap& gradient, Vec& z, const AgdOptions& options, Ag
   };
   Vec& w = workspace.extrapolated;
   w = z;
-  double first = 0;
+  double& first = result.first_norm;
   for (int& t = result.iterations; t < options.max_iterations;) {
     gradient(w, workspace.gradient);
     const double norm = workspace.gradient.norm();

@@ -23,7 +23,8 @@ struct AgdResult {
   int iterations = 0;        ///< gradients computed
   double gradient_norm = 0;  ///< |grad h| at the last point where it was computed: the returned z if converged, else
                              ///< the point one step before it, a bound of that at z if h is l-smooth and alpha <= 2/l
-  std::string message;  ///< empty unless diverged or not_finite
+  double first_norm = 0;     ///< |grad h| at the start
+  std::string message;       ///< empty unless diverged or not_finite
 };
 
 /// The vectors of the method, kept by the caller so that repeated solves allocate nothing. After a converged solve

@@ -17,12 +17,14 @@ double CountingOracle::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void CountingOracle::count(std::int64_t& kind) {
-  if (counts_.total() >= budget_.calls)
+void CountingOracle::count(std::int64_t& kind, std::int64_t* second) {
+  const std::int64_t calls = second != nullptr ? 2 : 1;
+  if (counts_.total() > budget_.calls - calls)
     throw BudgetSpent(Status::call_limit, text(counts_.total(), " oracle calls, all that are allowed"));
   if (budget_.seconds < std::numeric_limits<double>::infinity() && seconds() > budget_.seconds)
     throw BudgetSpent(Status::time_limit, text(seconds(), " s, allowed are ", budget_.seconds));
   ++kind;
+  if (second != nullptr) ++*second;
 }
 
 void CountingOracle::CountingOperator::do_apply(const Vec& v, Vec& out) {
@@ -70,8 +72,7 @@ void CountingOracle::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const V
 }
 
 void CountingOracle::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
-  count(counts_.hv);
-  count(counts_.jv);
+  count(counts_.hv, &counts_.jv);
   oracle_.do_hess_g(x, y, p, q, out_x, out_y);
 }
 

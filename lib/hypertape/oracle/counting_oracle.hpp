@@ -41,6 +41,8 @@ class CountingOracle final : public BilevelOracle {
  public:
   /// Refers to `oracle`, which must outlive this object.
   explicit CountingOracle(BilevelOracle& oracle);
+  CountingOracle(const CountingOracle&) = delete;  // its curvature counts for this object
+  CountingOracle& operator=(const CountingOracle&) = delete;
 
   const OracleCounts& counts() const { return counts_; }
   void reset_counts() { counts_ = {}; }
@@ -80,8 +82,8 @@ class CountingOracle final : public BilevelOracle {
   void do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
   void do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
 
-  /// One more call of a kind, or BudgetSpent.
-  void count(std::int64_t& kind);
+  /// One more call of a kind, or of two at once, or BudgetSpent.
+  void count(std::int64_t& kind, std::int64_t* second = nullptr);
 
   BilevelOracle& oracle_;
   OracleCounts counts_;

@@ -10,7 +10,8 @@ namespace hypertape {
 void Acceleration::describe(OptionList& list) {
   list.add("eta", &eta, "step for x (0: 1/L, estimated)");
   list.add("theta", &theta, "momentum is 1 - theta (0: k/(k+3))");
-  list.add("B", &B, "restart when k sum |dx|^2 > B^2 (0: 10 eta max|u|; inf: never)");
+  list.add("B", &B, "restart when k sum |dx|^2 > B^2 (0: B_factor eta max|u|; inf: never)");
+  list.add("B_factor", &B_factor, "for B = 0");
   list.add("K", &K, "steps without a restart that an end needs (0: automatic)");
   list.add("gradient_restart", &gradient_restart, "restart also when u'dx > 0");
   list.add("strict_paper", &strict_paper, "K steps without a restart are the only end, as printed");
@@ -29,6 +30,7 @@ void check(const Acceleration& o) {
   require(o.eta >= 0, "eta = ", o.eta, ", must not be negative");
   require(o.theta >= 0 && o.theta <= 1, "theta = ", o.theta, ", must satisfy 0 <= theta <= 1");
   require(o.B >= 0, "B = ", o.B, ", must not be negative");
+  require(o.B_factor > 0, "B_factor = ", o.B_factor, ", must be positive");
   require(o.K >= 0, "K = ", o.K, ", must not be negative");
   require(!o.strict_paper || o.K >= 1, "K = ", o.K, ", must be at least 1 with strict_paper");
   require(!o.cold_restart || o.T_init >= 1, "T_init = ", o.T_init, ", must be at least 1 with cold_restart");
@@ -84,8 +86,8 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
   if (!new_epoch(x)) return;
   if (started) started();
   if (!warm_up(run, estimator, x, o.ctol)) return;
-  const double eta = o.eta > 0 ? o.eta : find_step(run, estimator, x, o.ctol, o.seed);
-  if (!(eta > 0)) return;
+  StepLength step_length(o.eta, o.eta > 0 ? 0 : find_step(run, estimator, x, o.ctol, o.seed));
+  if (!(step_length.value() > 0)) return;
 
   Average average(o.K);
   x_previous = x;
@@ -95,8 +97,10 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
     const double momentum = o.theta > 0 ? 1 - o.theta : k / (k + 3.0);
     w = x + momentum * (x - x_previous);                                           // line 4
     const Hypergradient& h = estimator.at(w, accuracy(run.stop(), o.ctol, norm));  // lines 5 to 7
+    if (h.status == Status::converged) step_length.learn(w, h);
+    const double eta = step_length.value();
     largest = std::max(largest, norm = h.norm);
-    const double B = o.B > 0 ? o.B : 10 * eta * largest;
+    const double B = o.B > 0 ? o.B : o.B_factor * eta * largest;
     const int K = o.K > 0 || !perturbed ? o.K : escape_steps(o, B, x.size());
     if (!run.accept(w, estimator, !o.strict_paper && k >= K)) break;
 

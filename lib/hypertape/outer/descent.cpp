@@ -26,8 +26,8 @@ void descend(Run& run, HypergradientEstimator& estimator, const Descent& o, cons
   Vec x = run.start().x;
   if (perturbed && o.perturb_start) noise.add_to(x);
   if (!warm_up(run, estimator, x, o.ctol)) return;
-  const double eta = o.eta > 0 ? o.eta : find_step(run, estimator, x, o.ctol, o.seed);
-  if (!(eta > 0)) return;
+  StepLength step_length(o.eta, o.eta > 0 ? 0 : find_step(run, estimator, x, o.ctol, o.seed));
+  if (!(step_length.value() > 0)) return;
 
   double norm = run.result().gradient_norm;
   int last = -1;  // the iteration of the last perturbation
@@ -37,7 +37,8 @@ void descend(Run& run, HypergradientEstimator& estimator, const Descent& o, cons
     norm = h.norm;
     // A perturbed run ends only where the perturbation had time to grow.
     if (!run.accept(x, estimator, !perturbed || (last >= 0 && k - last >= o.gap))) return;
-    x -= eta * h.u;
+    step_length.learn(x, h);
+    x -= step_length.value() * h.u;
     const bool flat = o.threshold > 0 ? h.norm <= o.threshold : h.norm + h.error_bound <= run.stop().tolerance;
     if (perturbed && flat && (last < 0 || k - last > o.gap)) {
       noise.add_to(x);

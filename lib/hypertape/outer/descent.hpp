@@ -8,7 +8,7 @@ namespace hypertape {
 
 /// The outer loop of the methods that RAHGD is compared with: x <- x - eta u, perturbed where the gradient is small.
 struct Descent {
-  double eta = 0;              ///< step, eta > 0; 0: 1/L, estimated at the start
+  double eta = 0;              ///< step, eta > 0; 0: 1/L, estimated
   double r = 0;                ///< radius of perturbations; 0: none
   double threshold = 0;        ///< perturb where |u| <= threshold; 0: where the stop rule holds
   int gap = 50;                ///< and no perturbation for more than this many iterations

@@ -186,4 +186,16 @@ double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, doub
   return 0;
 }
 
+void StepLength::learn(const Vec& at, const Hypergradient& h) {
+  if (!adapts_) return;
+  if (any_) {
+    const double moved = (at - at_).norm(), changed = (h.u - u_).norm() - h.error_bound - error_;
+    if (changed * eta_ > moved) eta_ = moved / changed;
+  }
+  any_ = true;
+  at_ = at;
+  u_ = h.u;
+  error_ = h.error_bound;
+}
+
 }  // namespace hypertape

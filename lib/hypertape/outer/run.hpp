@@ -76,4 +76,18 @@ bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double c
 /// more accuracy takes. Not positive if the run is over.
 double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed);
 
+/// The step for x: as given, or as found at the start and made shorter where grad Phi proves to change faster. What two
+/// hypergradients with their error bounds prove is (|u - u'| - errors) / |x - x'| <= L.
+class StepLength {
+ public:
+  StepLength(double given, double found) : adapts_(given == 0), eta_(given > 0 ? given : found) {}
+  double value() const { return eta_; }
+  void learn(const Vec& at, const Hypergradient& h);
+
+ private:
+  bool adapts_, any_ = false;
+  double eta_, error_ = 0;
+  Vec at_, u_;
+};
+
 }  // namespace hypertape

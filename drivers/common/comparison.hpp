@@ -1,0 +1,58 @@
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "drivers/common/figure.hpp"
+#include "hypertape/outer/registry.hpp"
+#include "hypertape/trace/trace.hpp"
+#include "problems/problem.hpp"
+
+namespace hypertape::drivers {
+
+/// A figure of the traces: one column of trace.csv against time or calls, a curve for each solver.
+struct TraceFigure {
+  std::string name;
+  std::string title;
+  std::string column;  ///< phi, gradient_norm or a metric
+  std::string label;
+  bool against_calls = true;  ///< else against seconds
+  double minus = 0;           ///< subtracted, for errors against a known optimum
+  bool log_y = false;
+};
+
+/// What an experiment hands over: a problem, what is measured at its points, and how its solvers are tuned.
+struct Experiment {
+  std::string name;
+  problems::Problem problem;
+  std::vector<Metric> metrics{};
+  std::vector<TraceFigure> figures{};
+  std::map<std::string, Settings> defaults{};            ///< by solver, below everything the command line says
+  std::map<std::string, std::vector<Settings>> grids{};  ///< by solver, for --tune; the best has the smallest final Phi
+  std::vector<std::pair<std::string, std::string>> facts{};  ///< for the report: data, seed, baselines
+};
+
+/// --solver, --set, budgets, --tune, --out, and --options to list a solver's options.
+void add_comparison_options(boost::program_options::options_description& options, const std::string& default_solvers);
+
+/// One line for each solver, for --help.
+std::string known_solvers();
+
+/// If --options was given: prints them and returns true.
+bool listed_options(const boost::program_options::variables_map& given);
+
+/// Tunes if asked; runs the solvers; prints a table; writes trace.csv, summary.json, figures and report.html into the
+/// folder. Returns the exit code: 1 if a run met numerical trouble.
+int compare(const boost::program_options::variables_map& given, Experiment& experiment);
+
+/// All digits of a number, for Settings.
+std::string exact(double value);
+
+/// Every combination of the values given for each option.
+std::vector<Settings> all_combinations(const std::vector<std::pair<std::string, std::vector<std::string>>>& values);
+
+}  // namespace hypertape::drivers

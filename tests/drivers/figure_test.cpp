@@ -1,0 +1,254 @@
+#include "drivers/common/figure.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+
+namespace fs = std::filesystem;
+using namespace hypertape::drivers;
+
+namespace {
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
+                 infinite = std::numeric_limits<double>::infinity();
+
+struct Folder {
+  fs::path path;
+  explicit Folder(const std::string& name = "figure_test")
+      : path(fs::temp_directory_path() / ("hypertape_" + name + std::to_string(getpid()))) {
+    fs::remove_all(path);
+    fs::create_directory(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+};
+
+/// Another PATH for the while.
+struct Path {
+  std::string old = std::getenv("PATH");
+  explicit Path(const std::string& path) { setenv("PATH", path.c_str(), 1); }
+  ~Path() { setenv("PATH", old.c_str(), 1); }
+};
+
+std::string content(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+
+/// Draws; where gnuplot is missing, the script must be there all the same and the rest of the test is skipped.
+bool drawn(const Figure& figure, const Folder& folder) {
+  const std::string trouble = draw(figure, folder.path.string());
+  CHECK(fs::exists(folder.file(figure.name + ".gnuplot")));
+  if (has(trouble, "not installed")) {
+    MESSAGE("no gnuplot: drawing is not tested");
+    return false;
+  }
+  CHECK(trouble == "");
+  return trouble.empty();
+}
+
+Figure two_curves() {
+  return {"phi",
+          "Phi by calls",
+          "calls",
+          "Phi",
+          false,
+          true,
+          {{"rahgd", {1, 2, 3}, {1, 0.5, 0.125}},  //
+           {"aid", {1, 2, 3}, {1, 0.75, 0.5}}},
+          "seed 7"};
+}
+
+}  // namespace
+
+TEST_CASE("a figure is a script with its data, and the drawings made of it") {
+  const Folder folder;
+  const bool all = drawn(two_curves(), folder);
+  const std::string script = content(folder.file("phi.gnuplot"));
+  CHECK(has(script, "$series1 << END\n1 1\n2 0.5\n3 0.125\nEND\n"));
+  CHECK(has(script, "$series2 << END\n1 1\n2 0.75\n3 0.5\nEND\n"));
+  CHECK(has(script, "set logscale y"));
+  CHECK_FALSE(has(script, "set logscale x"));
+  CHECK_FALSE(has(script, folder.path.string()));  // the folder may be moved
+  CHECK_FALSE(fs::exists(folder.file("phi.gnuplot.part")));
+  if (!all) return;
+  const std::string svg = content(folder.file("phi.svg"));
+  for (const char* words : {">rahgd<", ">aid<", ">Phi by calls<", ">calls<", ">Phi<", ">seed 7<"}) {
+    CAPTURE(words);
+    CHECK(has(svg, words));
+  }
+  CHECK(content(folder.file("phi.png")).starts_with("\x89PNG"));
+  fs::remove(folder.file("phi.svg"));
+  REQUIRE(std::system(("cd '" + folder.path.string() + "' && gnuplot phi.gnuplot").c_str()) == 0);
+  CHECK(content(folder.file("phi.svg")) == svg);
+}
+
+TEST_CASE("curves differ in dashes and symbols, not only in colour, and symbols are few") {
+  const Folder folder;
+  Figure figure{"many", "", "x", "y", false, false, {}, ""};
+  for (int s = 0; s < 8; ++s) {
+    figure.series.push_back({"solver " + std::to_string(s), {}, {}});
+    for (int i = 0; i < 300; ++i) {
+      figure.series.back().x.push_back(i);
+      figure.series.back().y.push_back(s + std::sin(i));
+    }
+  }
+  drawn(figure, folder);
+  std::ifstream script(folder.file("many.gnuplot"));
+  std::vector<std::string> colours, dashes, symbols;
+  for (std::string line; std::getline(script, line);) {
+    if (!line.starts_with("set linetype")) continue;
+    const auto value = [&](const std::string& key) {
+      const auto begin = line.find(key) + key.size();
+      return line.substr(begin, line.find(' ', begin) - begin);
+    };
+    colours.push_back(value("linecolor rgb "));
+    dashes.push_back(value("dashtype "));
+    symbols.push_back(value("pointtype "));
+    CHECK(std::stoi(value("pointinterval ")) >= 300 / 16);
+  }
+  for (auto* looks : {&colours, &dashes, &symbols}) {
+    CHECK(looks->size() == 8);
+    std::sort(looks->begin(), looks->end());
+    CHECK(std::unique(looks->begin(), looks->end()) == looks->end());
+  }
+}
+
+TEST_CASE("labels are data, whatever they say") {
+  const Folder folder;
+  const std::string touched = folder.file("touched");
+  const std::string hostile = "it's \"a\" `touch " + touched + "` $(touch " + touched + ") {/Bold b}_c^d @e %d \\";
+  const std::string inject = "'; system('touch " + touched + "'); plot '";
+  const Figure figure{"hostile",
+                      hostile + "\nEND\nsystem 'touch " + touched + "'",
+                      inject,
+                      "\xff\"\x01<script>",
+                      false,
+                      false,
+                      {{inject.substr(0, 20), {1, 2}, {1, 2}}, {"<script>alert(1)</script>", {1}, {1}}},
+                      inject};
+  const bool all = drawn(figure, folder);
+  CHECK_FALSE(fs::exists(touched));
+  std::ifstream script(folder.file("hostile.gnuplot"));
+  for (std::string line; std::getline(script, line);) CHECK_FALSE(line.starts_with("system"));
+  if (!all) return;
+  const std::string svg = content(folder.file("hostile.svg"));
+  CHECK_FALSE(has(svg, "<script"));
+  CHECK(has(svg, "&lt;script>alert(1)&lt;/script>"));
+  CHECK(has(svg, "?\" &lt;script>"));  // bytes that are not UTF-8, or no characters
+  CHECK(has(svg, "%d"));
+  CHECK(has(svg, "{/Bold b}_c^d @e"));
+}
+
+TEST_CASE("what an axis cannot show is left out, and said") {
+  const Folder folder;
+  Figure figure{"log", "", "x", "y", true, true, {}, "seed 1"};
+  figure.series = {{"some", {1, 2, 3, 4, 5, 0, -1}, {not_a_number, infinite, -3, 0, 0.25, 7, 8}},
+                   {"none", {1, 2}, {-1, 0}},
+                   {"all", {10, 20}, {3, 4}}};
+  drawn(figure, folder);
+  const std::string script = content(folder.file("log.gnuplot"));
+  CHECK(has(script, "$series1 << END\n5 0.25\nEND\n"));
+  CHECK(has(script, "$series2 << END\n10 3\n20 4\nEND\n"));
+  CHECK_FALSE(has(script, "$series3"));
+  CHECK(has(script, "seed 1; some: 6 of 7 values cannot be drawn here and are left out"));
+  CHECK(has(script, "none: no value"));
+  CHECK_FALSE(has(script, "all:"));
+
+  figure.log_x = figure.log_y = false;
+  drawn(figure, folder);
+  CHECK(has(content(folder.file("log.gnuplot")), "$series1 << END\n3 -3\n4 0\n5 0.25\n0 7\n-1 8\nEND\n"));
+}
+
+TEST_CASE("short, long and degenerate axes have numbers") {
+  const Folder folder;
+  const auto script = [&](std::vector<double> y) {
+    drawn({"axis", "", "x", "y", false, true, {{"a", std::vector<double>(y.size(), 1.0), y}}, ""}, folder);
+    return content(folder.file("axis.gnuplot"));
+  };
+  CHECK(has(script({1, 30}), "set ytics (1, 2, 5, 10, 20)"));
+  CHECK(has(script({1.01, 1.19}), "1.05, 1.1"));
+  CHECK(has(script({5, 5}), "set ytics (4.9"));
+  CHECK(has(script({1e-12, 1}), "10^{%L}"));
+  script({1e-249, 1e249});
+  script({1e-310, 1, 1e305});
+}
+
+TEST_CASE("figures that make no sense are refused with a message, and nothing is written") {
+  const Folder folder;
+  const auto refused = [&](Figure figure, const std::string& words) {
+    const std::string trouble = draw(figure, folder.path.string());
+    CAPTURE(trouble);
+    CHECK(has(trouble, words));
+    CHECK(fs::is_empty(folder.path));
+  };
+  Figure figure = two_curves();
+  figure.series.clear();
+  refused(figure, "phi: nothing to draw");
+  figure.series = {{"a", {}, {}}, {"b", {1}, {not_a_number}}};
+  refused(figure, "nothing to draw");
+  figure.series = {{"a", {1, 2}, {1}}};
+  refused(figure, "phi: a has 2 x and 1 y");
+  figure = two_curves();
+  for (const char* name : {"", "../phi", "a b", "-e", ".hidden", "a'b", "$(ls)", "a\nb"}) {
+    figure.name = name;
+    refused(figure, "no name");
+  }
+  CHECK(draw(two_curves(), folder.file("none")) != "");
+}
+
+TEST_CASE("files of other kinds are left alone") {
+  for (const char* name : {"phi.gnuplot", "phi.svg", "phi.png"}) {
+    CAPTURE(name);
+    const Folder folder;
+    std::ofstream(folder.file(name)) << "years of work\n";
+    CHECK(has(draw(two_curves(), folder.path.string()), std::string(name) + ": there is already something"));
+    CHECK(content(folder.file(name)) == "years of work\n");
+    fs::remove(folder.file(name));
+    fs::create_directory(folder.file(name));
+    CHECK(has(draw(two_curves(), folder.path.string()), "there is already something"));
+    CHECK(fs::is_directory(folder.file(name)));
+  }
+  const Folder folder;
+  drawn(two_curves(), folder);
+  drawn(two_curves(), folder);  // its own are replaced
+}
+
+TEST_CASE("without gnuplot there is a message, the script, and no drawing of an older run") {
+  const Folder folder;
+  drawn(two_curves(), folder);
+  std::ofstream(folder.file("phi.svg")) << "of an older run";
+  const Path none("/nonexistent");
+  CHECK(has(draw(two_curves(), folder.path.string()), "phi.gnuplot: gnuplot is not installed"));
+  CHECK(fs::exists(folder.file("phi.gnuplot")));
+  CHECK_FALSE(fs::exists(folder.file("phi.svg")));
+}
+
+TEST_CASE("gnuplot is run in the folder without a shell, and what it complains of is passed on") {
+  const Folder programs("programs"), folder("figure $(exit) 'test' ");
+  std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho \"$# $1 $2\"; pwd; echo 'no such terminal' >&2; exit 3\n";
+  chmod(programs.file("gnuplot").c_str(), 0700);
+  const Path path(programs.path.string() + ":" + std::getenv("PATH"));
+  const std::string trouble = draw(two_curves(), folder.path.string());
+  CAPTURE(trouble);
+  CHECK(has(trouble, "gnuplot failed"));
+  CHECK(has(trouble, "2 -d phi.gnuplot\n"));
+  CHECK(has(trouble, folder.path.filename().string() + "\n"));
+  CHECK(has(trouble, "no such terminal"));
+
+  std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\nexit 0\n";
+  CHECK(has(draw(two_curves(), folder.path.string()), "gnuplot wrote no "));
+  std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho half > phi.svg\nkill -9 $$\n";
+  CHECK(has(draw(two_curves(), folder.path.string()), "gnuplot failed"));
+  CHECK_FALSE(fs::exists(folder.file("phi.svg")));
+}
