@@ -231,9 +231,9 @@ json to_json(const SolverEntry& entry, const Settings& settings, const Result& r
   return out;
 }
 
-std::string short_number(double value) {
+std::string short_number(double value, int digits = 4) {
   std::ostringstream out;
-  out << std::setprecision(4) << value;
+  out << std::setprecision(digits) << value;
   return out.str();
 }
 
@@ -242,9 +242,11 @@ Table result_table(const json& runs, const std::vector<Metric>& metrics) {
               {"solver", "status", "Phi", "|grad Phi|", "bound", "Gc(f)", "Gc(g)", "JV", "HV", "seconds", "restarts"},
               {}};
   for (const Metric& metric : metrics) table.header.push_back(metric.name);
-  const auto number = [](const json& value) { return value.is_number() ? short_number(value.get<double>()) : "-"; };
+  const auto number = [](const json& value, int digits = 4) {
+    return value.is_number() ? short_number(value.get<double>(), digits) : "-";
+  };
   for (const json& run : runs) {
-    std::vector<std::string> row{run.at("solver"), run.at("status"), number(run.at("phi")),
+    std::vector<std::string> row{run.at("solver"), run.at("status"), number(run.at("phi"), 9),
                                  number(run.at("gradient_norm")), number(run.at("error_bound"))};
     for (const char* kind : {"f", "g", "jv", "hv"}) row.push_back(run.at("counts").at(kind).dump());
     row.push_back(number(run.at("seconds")));

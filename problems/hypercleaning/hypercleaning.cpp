@@ -50,17 +50,7 @@ GeneratedHypercleaning generate_hypercleaning(const HypercleaningSpec& spec) {
   out.data.validation = draw(spec.validation);
   out.data.classes = spec.classes;
 
-  // The first of a shuffled list of examples get another label, each of the others equally likely.
-  const auto n = static_cast<std::size_t>(spec.training);
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  out.corrupted.assign(n, false);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(spec.corruption * static_cast<double>(n)); ++i) {
-    int& label = out.data.training.labels[order[i]];
-    label = static_cast<int>((static_cast<std::uint64_t>(label) + 1 + random.below(classes - 1)) % classes);
-    out.corrupted[order[i]] = true;
-  }
+  out.corrupted = corrupt_labels(out.data.training.labels, spec.classes, spec.corruption, random);
   return out;
 }
 

@@ -135,7 +135,9 @@ TEST_CASE("labels are data, whatever they say") {
                       "\xff\"\x01<script>",
                       false,
                       false,
-                      {{inject.substr(0, 20), {1, 2}, {1, 2}}, {"<script>alert(1)</script>", {1}, {1}}},
+                      {{inject.substr(0, 20), {1, 2}, {1, 2}},
+                       {"<script>alert(1)</script>", {1}, {1}},
+                       {"{/Bold b}_c^d @GPVAL_TERM %d `date`", {1}, {1}}},
                       inject};
   const bool all = drawn(figure, folder);
   CHECK_FALSE(fs::exists(touched));
@@ -146,8 +148,8 @@ TEST_CASE("labels are data, whatever they say") {
   CHECK_FALSE(has(svg, "<script"));
   CHECK(has(svg, "&lt;script>alert(1)&lt;/script>"));
   CHECK(has(svg, "?\" &lt;script>"));  // bytes that are not UTF-8, or no characters
-  CHECK(has(svg, "%d"));
-  CHECK(has(svg, "{/Bold b}_c^d @e"));
+  CHECK(has(svg, ">{/Bold b}_c^d @GPVAL_TERM %d `date`<"));
+  CHECK(has(svg, ">" + inject.substr(0, 20) + "<"));
 }
 
 TEST_CASE("what an axis cannot show is left out, and said") {

@@ -150,14 +150,14 @@ TEST_SUITE("real data") {
       std::size_t training_sum, test_sum;  // of all pixels
       int zeros;                           // training images of class 0
     };
-    for (const auto& [name, training_sum, test_sum, zeros] :
+    for (const Known& known :
          {Known{"mnist", 1567298545, 264923200, 5923}, Known{"fashion-mnist", 3431114169, 573469082, 6000}}) {
-      const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../data" / name;
+      const auto folder = std::filesystem::path(__FILE__).parent_path() / "../../data" / known.name;
       if (!std::filesystem::exists(folder)) {
-        MESSAGE("skipped: no ", name, " here; scripts/get-data ", name, " fetches it");
+        MESSAGE("skipped: no ", known.name, " here; scripts/get-data ", known.name, " fetches it");
         continue;
       }
-      CAPTURE(name);
+      CAPTURE(known.name);
       const auto sum = [](const Images& images) {
         return std::accumulate(images.pixels.begin(), images.pixels.end(), std::size_t{0});
       };
@@ -165,11 +165,11 @@ TEST_SUITE("real data") {
       CHECK(training.count == 60000);
       CHECK(training.rows == 28);
       CHECK(training.cols == 28);
-      CHECK(sum(training) == training_sum);
-      CHECK(sum(read_idx_images((folder / "t10k-images-idx3-ubyte").string())) == test_sum);
+      CHECK(sum(training) == known.training_sum);
+      CHECK(sum(read_idx_images((folder / "t10k-images-idx3-ubyte").string())) == known.test_sum);
       const auto labels = read_idx_labels((folder / "train-labels-idx1-ubyte").string());
       CHECK(labels.size() == 60000);
-      CHECK(std::count(labels.begin(), labels.end(), 0) == zeros);
+      CHECK(std::count(labels.begin(), labels.end(), 0) == known.zeros);
       CHECK(read_idx_labels((folder / "t10k-labels-idx1-ubyte").string()).size() == 10000);
     }
   }

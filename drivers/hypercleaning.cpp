@@ -1,0 +1,250 @@
+// Data hypercleaning on images: a weight for every training example, some of which have a wrong label.
+
+#include <filesystem>
+#include <iostream>
+
+#include "drivers/common/command_line.hpp"
+#include "drivers/common/comparison.hpp"
+#include "hypertape/core/require.hpp"
+#include "hypertape/inner/agd.hpp"
+#include "hypertape/inner/lanczos.hpp"
+#include "problems/classification.hpp"
+#include "problems/data/idx.hpp"
+#include "problems/hypercleaning/hypercleaning.hpp"
+#include "problems/labels.hpp"
+
+namespace po = boost::program_options;
+using namespace hypertape;
+
+namespace {
+
+/// Training examples of which some labels are wrong, clean ones for validation, and others for the test.
+struct Data {
+  problems::Hypercleaning problem;
+  std::vector<bool> corrupted;
+  problems::LabelledRows test;
+  std::string source;
+};
+
+struct Amounts {
+  Index training, validation, test;
+  double corruption;
+  bool validation_from_test;  // the first images of the test file are the validation set
+};
+
+/// The chosen images as rows of pixels in [0, 1], with a one for the bias.
+problems::LabelledRows rows_of(const problems::Images& images, const std::vector<int>& labels,
+                               const std::vector<std::size_t>& chosen) {
+  const Index pixels = images.rows * images.cols;
+  problems::LabelledRows out{RowMat(static_cast<Index>(chosen.size()), pixels + 1), {}};
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::uint8_t* const image = images.pixels.data() + chosen[i] * static_cast<std::size_t>(pixels);
+    const auto row = static_cast<Index>(i);
+    for (Index k = 0; k < pixels; ++k) out.features(row, k) = image[k] / 255.0;
+    out.features(row, pixels) = 1;
+    out.labels.push_back(labels[chosen[i]]);
+  }
+  return out;
+}
+
+struct Split {
+  problems::Images images;
+  std::vector<int> labels;
+};
+
+Split read_split(const std::string& folder, const std::string& name) {
+  const auto path = [&](const std::string& kind) {
+    const std::string plain = folder + "/" + name + "-" + kind;
+    return std::filesystem::exists(plain) || !std::filesystem::exists(plain + ".gz") ? plain : plain + ".gz";
+  };
+  Split out{problems::read_idx_images(path("images-idx3-ubyte")), problems::read_idx_labels(path("labels-idx1-ubyte"))};
+  if (out.images.count != static_cast<Index>(out.labels.size()))
+    throw std::runtime_error(
+        text(path("labels-idx1-ubyte"), ": ", out.labels.size(), " labels for ", out.images.count, " images"));
+  return out;
+}
+
+std::vector<std::size_t> part(const std::vector<std::size_t>& order, Index begin, Index count, const char* what) {
+  require(begin + count <= static_cast<Index>(order.size()), "--", what, " ", count, ": there are only ",
+          static_cast<Index>(order.size()) - begin, " images for it");
+  return {order.begin() + begin, order.begin() + begin + count};
+}
+
+Data read_images(const std::string& folder, const Amounts& amounts, std::uint64_t seed) {
+  const Split training = read_split(folder, "train"), test = read_split(folder, "t10k");
+  require(training.images.rows == test.images.rows && training.images.cols == test.images.cols, folder,
+          ": training and test images differ in size");
+  Random random(seed);
+  const auto order = problems::shuffled(training.labels.size(), random);
+  std::vector<std::size_t> test_order(test.labels.size());
+  for (std::size_t i = 0; i < test_order.size(); ++i) test_order[i] = i;
+  Data data;
+  data.source = folder;
+  data.problem.classes = 10;
+  data.problem.training = rows_of(training.images, training.labels, part(order, 0, amounts.training, "training"));
+  const Index from_test = amounts.validation_from_test ? amounts.validation : 0;
+  data.problem.validation =
+      amounts.validation_from_test
+          ? rows_of(test.images, test.labels, part(test_order, 0, amounts.validation, "validation"))
+          : rows_of(training.images, training.labels, part(order, amounts.training, amounts.validation, "validation"));
+  data.test = rows_of(test.images, test.labels,
+                      part(test_order, from_test, std::min(amounts.test, test.images.count - from_test), "test"));
+  data.corrupted = problems::corrupt_labels(data.problem.training.labels, 10, amounts.corruption, random);
+  return data;
+}
+
+/// When there are no images: overlapping Gaussian classes.
+Data generate(const Amounts& amounts, std::uint64_t seed) {
+  auto generated = problems::generate_hypercleaning({.training = amounts.training,
+                                                     .validation = amounts.validation + amounts.test,
+                                                     .features = 40,
+                                                     .classes = 10,
+                                                     .corruption = amounts.corruption,
+                                                     .seed = seed});
+  problems::LabelledRows& both = generated.data.validation;
+  Data data;
+  data.test.features = both.features.bottomRows(amounts.test);
+  data.test.labels.assign(both.labels.begin() + amounts.validation, both.labels.end());
+  both.features = both.features.topRows(amounts.validation).eval();
+  both.labels.resize(static_cast<std::size_t>(amounts.validation));
+  data.problem = std::move(generated.data);
+  data.corrupted = std::move(generated.corrupted);
+  data.source = "generated, seed " + std::to_string(seed);
+  return data;
+}
+
+/// What softmax regression reaches that believes every label: the score on the test set of argmin g with all weights 1.
+problems::Score trained_on(const problems::LabelledRows& rows, const Data& data, const RowOptions& options) {
+  auto problem =
+      problems::make_hypercleaning({rows, data.problem.validation, data.problem.classes, data.problem.regularisation},
+                                   problems::Storage::automatic, options);
+  const Vec x = Vec::Constant(problem.start.x.size(), 40.0);
+  Vec y = problem.start.y;
+  const double l = 1.1 * lanczos(problem.oracle->curvature_at(x, y), 10, 1).largest;
+  const double root = std::sqrt(l / problem.constants.mu);
+  agd([&](const Vec& at, Vec& out) { problem.oracle->grad_y_g(x, at, out); }, y,
+      {.step = 1 / l, .momentum = (root - 1) / (root + 1), .max_iterations = 3000, .tolerance = 1e-4});
+  return problems::score(data.test.features, data.test.labels, y);
+}
+
+std::string percent(double share) { return text(100 * share, " %"); }
+
+/// Grids for --tune. The gradient in x_i is of the order 1/n, so steps grow with n.
+void add_grids(drivers::Experiment& experiment, Index n) {
+  const auto scaled = [&](std::initializer_list<double> factors) {
+    std::vector<std::string> out;
+    for (const double factor : factors) out.push_back(drivers::exact(factor * static_cast<double>(n)));
+    return out;
+  };
+  const auto accelerated = drivers::all_combinations({{"eta", scaled({0.5, 2, 8})},
+                                                      {"theta", {"0.1", "0.3"}},
+                                                      {"B_factor", {"1", "10"}},
+                                                      {"steps", {"5", "20"}},
+                                                      {"products", {"5"}}});
+  const auto plain =
+      drivers::all_combinations({{"eta", scaled({0.5, 2, 8})}, {"steps", {"5", "20"}}, {"products", {"5"}}});
+  experiment.grids["rahgd"] = experiment.grids["prahgd"] = accelerated;
+  experiment.grids["aid"] = experiment.grids["paid"] = plain;
+  experiment.grids["itd"] = drivers::all_combinations({{"eta", scaled({0.5, 2, 8})}, {"steps", {"5", "20"}}});
+  experiment.grids["ba"] =
+      drivers::all_combinations({{"eta", scaled({0.5, 2, 8})}, {"c", {"2", "8"}}, {"products", {"5"}}});
+}
+
+/// Good settings on MNIST with 20,000 examples, steps scaled to n; found by --tune.
+void add_defaults(drivers::Experiment& experiment, Index n) {
+  const auto eta = [&](double factor) { return drivers::exact(factor * static_cast<double>(n)); };
+  experiment.defaults["rahgd"] = {
+      {"eta", eta(2)}, {"theta", "0.1"}, {"B_factor", "1"}, {"steps", "20"}, {"products", "5"}};
+  experiment.defaults["prahgd"] = experiment.defaults["rahgd"];
+  experiment.defaults["aid"] = {{"eta", eta(2)}, {"steps", "20"}, {"products", "5"}};
+  experiment.defaults["paid"] = experiment.defaults["aid"];
+  experiment.defaults["itd"] = {{"eta", eta(2)}, {"steps", "20"}};
+  experiment.defaults["ba"] = {{"eta", eta(2)}, {"c", "8"}, {"products", "5"}};
+}
+
+int run(const po::variables_map& given) {
+  if (drivers::listed_options(given)) return 0;
+  const bool images = given.count("data") > 0;
+  const auto amount = [&](const char* name, Index with_images, Index generated) {
+    const auto value = given.count(name) > 0 ? given[name].as<Index>() : images ? with_images : generated;
+    require(value > 0, "--", name, " ", value, ", must be positive");
+    return value;
+  };
+  const Amounts amounts{amount("training", 20000, 2000), amount("validation", 5000, 500), amount("test", 10000, 2000),
+                        given["corruption"].as<double>(), given.count("validation-from-test") > 0};
+  require(amounts.corruption >= 0 && amounts.corruption <= 1, "--corruption ", amounts.corruption,
+          ", must be in [0, 1]");
+  const auto seed = given["seed"].as<std::uint64_t>();
+  Data data = images ? read_images(given["data"].as<std::string>(), amounts, seed) : generate(amounts, seed);
+  data.problem.regularisation = given["regularisation"].as<double>();
+  const RowOptions options{.threads = given["threads"].as<int>()};
+
+  drivers::Experiment experiment{"hypercleaning",
+                                 problems::make_hypercleaning(data.problem, problems::Storage::automatic, options)};
+  experiment.problem.constants.l =
+      1.1 *
+      lanczos(
+          experiment.problem.oracle->curvature_at(Vec::Constant(amounts.training, 40.0), experiment.problem.start.y),
+          10, 1)
+          .largest;  // with all weights 1, the largest they can be; the bound of the problem is several times that
+  experiment.metrics = {
+      {"test_loss",
+       [&](const Vec&, const Vec& y) { return problems::score(data.test.features, data.test.labels, y).loss; }},
+      {"test_accuracy",
+       [&](const Vec&, const Vec& y) { return problems::score(data.test.features, data.test.labels, y).accuracy; }},
+      {"precision", [&](const Vec& x, const Vec&) { return problems::cleaning(x, data.corrupted).precision; }},
+      {"recall", [&](const Vec& x, const Vec&) { return problems::cleaning(x, data.corrupted).recall; }},
+      {"f1", [&](const Vec& x, const Vec&) { return problems::cleaning(x, data.corrupted).f1; }},
+  };
+  experiment.figures = {
+      {"validation_loss_calls", "Validation loss against oracle calls", "phi", "validation loss", true, 0, false},
+      {"validation_loss_time", "Validation loss against time", "phi", "validation loss", false, 0, false},
+      {"test_accuracy_calls", "Test accuracy against oracle calls", "test_accuracy", "test accuracy", true, 0, false},
+      {"test_accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false},
+  };
+  add_defaults(experiment, amounts.training);
+  add_grids(experiment, amounts.training);
+
+  const auto dirty = trained_on(data.problem.training, data, options);
+  const auto clean = trained_on(data.problem.validation, data, options);
+  experiment.facts = {
+      {"data", data.source},
+      {"examples",
+       text(amounts.training, " training, ", amounts.validation, " validation, ", data.test.labels.size(), " test")},
+      {"wrong training labels", percent(amounts.corruption)},
+      {"test accuracy of training on all labels as they are", percent(dirty.accuracy)},
+      {"test accuracy of training on the clean validation set alone", percent(clean.accuracy)},
+  };
+  for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
+  std::cout << std::flush;
+  return drivers::compare(given, experiment);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  drivers::CommandLine line;
+  line.name = "hypercleaning";
+  line.purpose =
+      "learns a weight for every training example, some of which have a wrong label, so that a classifier trained\n"
+      "with these weights does well on clean validation examples, and compares solvers at it.";
+  line.examples =
+      "  hypercleaning                                       generated data, under a minute\n"
+      "  scripts/get-data mnist && hypercleaning --data data/mnist --max-seconds 600\n"
+      "  hypercleaning --data data/fashion-mnist --corruption 0.2 --solver rahgd,aid --max-calls 20000\n"
+      "  hypercleaning --data data/mnist --tune --tune-calls 2000 --out results/tuned\n"
+      "  hypercleaning --data data/mnist --config results/tuned/tuned.cfg\n";
+  line.options.add_options()("data", po::value<std::string>()->value_name("DIR"),
+                             "folder with MNIST's four IDX files, plain or gzip (default: generated data)")(
+      "training", po::value<Index>()->value_name("N"), "training examples (default 20000, generated 2000)")(
+      "validation", po::value<Index>()->value_name("N"), "clean validation examples (default 5000, generated 500)")(
+      "test", po::value<Index>()->value_name("N"), "test examples (default 10000, generated 2000)")(
+      "corruption", po::value<double>()->default_value(0.4)->value_name("P"), "share of wrong training labels")(
+      "validation-from-test", "take the validation examples from the head of the test file, the test from the rest")(
+      "regularisation", po::value<double>()->default_value(1e-3)->value_name("C"), "weight of |W|^2")(
+      "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
+      "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
+      "seed of splits, wrong labels, perturbations");
+  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid");
+  return drivers::run_driver(argc, argv, std::move(line), run);
+}
