@@ -93,11 +93,12 @@ std::vector<std::string> wrap(std::string text, int most) {
   return lines;
 }
 
-/// A string of gnuplot in which nothing has a meaning. Between single quotes only these have one, so they stand between
-/// double ones; doubling them, as its manual says, fails at the begin of a string.
+/// A string of gnuplot in which nothing has a meaning. Between single quotes only these have one, so they stand apart,
+/// as a number: doubled, as the manual says, they fail at the begin of a string, and any other way @ is taken for a
+/// macro.
 std::string quoted(const std::string& text) {
   std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'.\"'\".'" : std::string(1, c);
+  for (const char c : text) out += c == '\'' ? "'.\"\\047\".'" : std::string(1, c);
   return out + "'";
 }
 
@@ -146,9 +147,9 @@ std::vector<double> tics(double low, double high) {
     const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
     for (double k = std::ceil(low / step); k * step <= high; ++k) out.push_back(k * step);
   } else {
-    for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
-      for (const double value : {power, 2 * power, 5 * power})
-        if (value >= low && value <= high) out.push_back(value);
+    for (int k = static_cast<int>(std::floor(std::log10(low))); k <= std::log10(high); ++k)
+      for (const double digit : {1, 2, 5})
+        if (const double value = digit * std::pow(10, k); value >= low && value <= high) out.push_back(value);
   }
   return out;
 }

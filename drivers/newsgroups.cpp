@@ -1,0 +1,143 @@
+// Regularisation weights for every word of 20 Newsgroups, above softmax regression.
+
+#include <chrono>
+#include <iostream>
+
+#include "drivers/common/command_line.hpp"
+#include "drivers/common/comparison.hpp"
+#include "hypertape/core/require.hpp"
+#include "hypertape/inner/lanczos.hpp"
+#include "problems/classification.hpp"
+#include "problems/data/documents.hpp"
+#include "problems/hyperparameter_logistic/hyperparameter_logistic.hpp"
+#include "problems/labels.hpp"
+
+namespace po = boost::program_options;
+using namespace hypertape;
+
+namespace {
+
+struct Data {
+  problems::HyperparameterLogistic problem;
+  problems::LabelledDocuments test;
+  std::string source;
+};
+
+problems::LabelledDocuments rows_of(const SparseRows& X, const std::vector<int>& labels,
+                                    const std::vector<std::size_t>& order, std::size_t begin, std::size_t end) {
+  std::vector<Eigen::Triplet<double>> entries;
+  problems::LabelledDocuments out;
+  for (std::size_t i = begin; i < end; ++i) {
+    for (SparseRows::InnerIterator entry(X, static_cast<Index>(order[i])); entry; ++entry)
+      entries.emplace_back(static_cast<int>(i - begin), static_cast<int>(entry.col()), entry.value());
+    out.labels.push_back(labels[order[i]]);
+  }
+  out.features.resize(static_cast<Index>(end - begin), X.cols());
+  out.features.setFromTriplets(entries.begin(), entries.end());
+  return out;
+}
+
+Data read_corpus(const std::string& folder, std::uint64_t seed) {
+  const auto training = problems::read_folders(folder + "/20news-bydate-train");
+  const auto test = problems::read_folders(folder + "/20news-bydate-test");
+  if (training.categories != test.categories)
+    throw std::runtime_error(folder + ": training and test documents have different categories");
+  const auto words = problems::TfIdf::fit(training);
+  const SparseRows X = words.transform(training);
+  Random random(seed);
+  const auto order = problems::shuffled(training.texts.size(), random);
+  const std::size_t half = order.size() / 2;
+  Data data;
+  data.problem.training = rows_of(X, training.labels, order, 0, half);
+  data.problem.validation = rows_of(X, training.labels, order, half, order.size());
+  data.problem.classes = static_cast<int>(training.categories.size());
+  data.test = {words.transform(test), test.labels};
+  data.source = folder;
+  return data;
+}
+
+/// When there is no corpus: documents of which half the words belong to the class.
+Data generate(std::uint64_t seed) {
+  const auto make = [&](std::uint64_t s) {
+    return problems::generate_hyperparameter_logistic(
+        {.training = 600, .validation = 600, .features = 2000, .classes = 5, .words = 20, .seed = s});
+  };
+  Data data{make(seed), {}, "generated, seed " + std::to_string(seed)};
+  auto& validation = data.problem.validation;
+  std::vector<std::size_t> order(validation.labels.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  data.test = rows_of(validation.features, validation.labels, order, 300, 600);
+  validation = rows_of(validation.features, validation.labels, order, 0, 300);
+  return data;
+}
+
+int run(const po::variables_map& given) {
+  if (drivers::listed_options(given)) return 0;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto seed = given["seed"].as<std::uint64_t>();
+  const Data data = given.count("data") > 0 ? read_corpus(given["data"].as<std::string>(), seed) : generate(seed);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+
+  const RowOptions options{.threads = given["threads"].as<int>()};
+  drivers::Experiment experiment{"newsgroups", problems::make_hyperparameter_logistic(data.problem, options)};
+  auto& problem = experiment.problem;
+  problem.constants.l = 1.1 * lanczos(problem.oracle->curvature_at(problem.start.x, problem.start.y), 10, 1).largest;
+  const auto test = [&](const Vec& y) { return problems::score(data.test.features, data.test.labels, y); };
+  experiment.metrics = {
+      {"test_loss", [&](const Vec&, const Vec& y) { return test(y).loss; }},
+      {"test_accuracy", [&](const Vec&, const Vec& y) { return test(y).accuracy; }},
+      {"validation_accuracy",
+       [&](const Vec&, const Vec& y) {
+         return problems::score(data.problem.validation.features, data.problem.validation.labels, y).accuracy;
+       }},
+  };
+  experiment.figures = {
+      {"accuracy_calls", "Test accuracy against oracle calls", "test_accuracy", "test accuracy", true, 0, false},
+      {"accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false},
+      {"loss_calls", "Test loss against oracle calls", "test_loss", "test loss", true, 0, false},
+      {"loss_time", "Test loss against time", "test_loss", "test loss", false, 0, false},
+  };
+  for (const char* name : {"rahgd", "prahgd"})
+    experiment.defaults[name] = {
+        {"eta", "100"}, {"theta", "0.1"}, {"B_factor", "10"}, {"steps", "10"}, {"products", "10"}};
+  for (const char* name : {"aid", "paid"})
+    experiment.defaults[name] = {{"eta", "100"}, {"steps", "10"}, {"products", "10"}};
+  experiment.defaults["itd"] = {{"eta", "100"}, {"steps", "10"}};
+  experiment.defaults["ba"] = {{"eta", "100"}, {"c", "4"}, {"products", "10"}};
+  const std::vector<std::string> etas{"10", "100", "1000"};
+  experiment.grids["rahgd"] = experiment.grids["prahgd"] = drivers::all_combinations(
+      {{"eta", etas}, {"theta", {"0.05", "0.2"}}, {"steps", {"5", "20"}}, {"products", {"10"}}});
+  experiment.grids["aid"] = experiment.grids["paid"] =
+      drivers::all_combinations({{"eta", etas}, {"steps", {"5", "20"}}, {"products", {"10"}}});
+  experiment.grids["itd"] = drivers::all_combinations({{"eta", etas}, {"steps", {"5", "20"}}});
+  experiment.grids["ba"] = drivers::all_combinations({{"eta", etas}, {"c", {"2", "8"}}, {"products", {"10"}}});
+  experiment.facts = {
+      {"data", data.source},
+      {"documents", text(data.problem.training.labels.size(), " training, ", data.problem.validation.labels.size(),
+                         " validation, ", data.test.labels.size(), " test")},
+      {"words", text(data.problem.training.features.cols())},
+      {"seconds for reading", text(seconds)},
+  };
+  for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
+  std::cout << std::flush;
+  return drivers::compare(given, experiment);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  drivers::CommandLine line;
+  line.name = "newsgroups";
+  line.purpose =
+      "chooses a regularisation weight for every word of 20 Newsgroups, so that softmax regression trained with them\n"
+      "does well on validation documents, and compares solvers at it.";
+  line.examples =
+      "  newsgroups --max-calls 2000                         generated documents\n"
+      "  scripts/get-data 20news ARCHIVE && newsgroups --data data/20news --max-seconds 300\n";
+  line.options.add_options()("data", po::value<std::string>()->value_name("DIR"),
+                             "folder with 20news-bydate-train and 20news-bydate-test (default: generated documents)")(
+      "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
+      "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"), "seed of the split and of perturbations");
+  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid");
+  return drivers::run_driver(argc, argv, std::move(line), run);
+}
