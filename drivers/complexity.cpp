@@ -4,13 +4,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "drivers/common/command_line.hpp"
+#include "drivers/common/comparison.hpp"
 #include "drivers/common/output.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/outer/registry.hpp"
@@ -22,11 +22,7 @@ using namespace hypertape;
 
 namespace {
 
-std::string exact(double value) {
-  std::ostringstream out;
-  out << std::setprecision(17) << value;
-  return out.str();
-}
+using drivers::exact;
 
 std::string whole(double value) { return std::to_string(std::max(1L, std::lround(value))); }
 
@@ -131,24 +127,19 @@ std::vector<double> parse_numbers(const std::string& list) {
   return out;
 }
 
-void plot(const std::string& folder) {
-  std::ofstream script(folder + "/kappa.gnuplot");
-  script << "set terminal svg size 640,420 font 'sans,13' background 'white'\n"
-            "set output '"
-         << folder
-         << "/kappa.svg'\n"
-            "set datafile separator ','\nset logscale xy\nset key top left\nset grid lc rgb '#cccccc'\n"
-            "set xlabel 'condition number of the lower level'\nset ylabel 'oracle calls'\nplot ";
-  for (std::size_t m = 0; m < methods.size(); ++m)
-    script << (m == 0 ? "" : ", ") << "'" << folder << "/kappa.csv' using 1:" << m + 2
-           << " with linespoints lc rgb 'black' dt " << m + 1 << " pt " << 2 * m + 5 << " title '" << methods[m].label
-           << "'";
-  script << "\n";
-  script.close();
-  if (std::system(("gnuplot " + folder + "/kappa.gnuplot").c_str()) == 0)
-    std::cout << "wrote " << folder << "/kappa.svg\n";
-  else
-    std::cout << "no plot: gnuplot is missing or failed (" << folder << "/kappa.gnuplot)\n";
+void plot(const std::vector<double>& kappas, const std::vector<std::vector<double>>& table, const std::string& note,
+          const std::string& folder) {
+  drivers::Figure figure{"kappa",
+                         "Oracle calls against the condition number",
+                         "condition number of the lower level",
+                         "oracle calls",
+                         true,
+                         true,
+                         {},
+                         note};
+  for (std::size_t m = 0; m < methods.size(); ++m) figure.series.push_back({methods[m].label, kappas, table[m]});
+  const std::string trouble = drivers::draw(figure, folder);
+  std::cout << (trouble.empty() ? "wrote " + folder + "/kappa.svg" : "no plot: " + trouble) << "\n";
 }
 
 int run(const po::variables_map& given) {
@@ -202,7 +193,7 @@ int run(const po::variables_map& given) {
   drivers::write_csv(folder + "/kappa.csv", csv.str());
   drivers::write_json(folder + "/kappa.json", report.dump(2) + "\n", "study");
   std::cout << "wrote " << folder << "/kappa.csv and " << folder << "/kappa.json\n";
-  plot(folder);
+  plot(kappas, table, text("accuracy ", relative, " of the start, seeds 1 to ", seeds), folder);
   return 0;
 }
 

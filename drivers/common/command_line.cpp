@@ -3,6 +3,7 @@
 #include <exception>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 
 namespace hypertape::drivers {
@@ -27,10 +28,22 @@ int run_driver(int argc, char** argv, CommandLine command_line,
       const auto file = given["config"].as<std::string>();
       std::ifstream in(file);
       if (!in) throw std::runtime_error(file + ": cannot be opened");
+      // Of options that may be given more than once, those of the file come first, so that the command line has the
+      // last word.
+      std::map<std::string, std::vector<std::string>> from_command_line;
+      for (const auto& [name, value] : given)
+        if (const auto* list = boost::any_cast<std::vector<std::string>>(&value.value()))
+          from_command_line[name] = *list;
+      for (const auto& [name, list] : from_command_line) given.erase(name);
       try {
         po::store(po::parse_config_file(in, options), given);
       } catch (const po::error& bad) {
         throw std::runtime_error(file + ": " + bad.what());
+      }
+      for (const auto& [name, list] : from_command_line) {
+        if (given.count(name) == 0) given.insert({name, po::variable_value(std::vector<std::string>{}, false)});
+        auto& all = given.find(name)->second.as<std::vector<std::string>>();
+        all.insert(all.end(), list.begin(), list.end());
       }
     }
     po::notify(given);

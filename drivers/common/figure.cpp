@@ -17,6 +17,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "drivers/common/output.hpp"
+
 namespace hypertape::drivers {
 namespace {
 
@@ -295,7 +297,8 @@ void draw_checked(const Figure& figure, const std::string& folder) {
   const bool new_here = !is_something(path + ".gnuplot");
   for (const auto& image : images)
     if (is_something(image) && (new_here || !fs::is_regular_file(image))) refuse(image);
-  write_marked(path + ".gnuplot", script(shown));
+  const std::string commands = script(shown);
+  write_text(path + ".gnuplot", commands, first_line(commands));
   for (const auto& image : images) fs::remove(image);
   std::string trouble = run_gnuplot(folder, figure.name + ".gnuplot");
   for (const auto& image : images)
@@ -314,20 +317,6 @@ std::string draw(const Figure& figure, const std::string& folder) {
   } catch (const std::runtime_error& error) {
     return error.what();
   }
-}
-
-void write_marked(const std::string& path, const std::string& text) {
-  if (is_something(path)) {
-    std::string line;
-    std::ifstream in(path);
-    if (!fs::is_regular_file(path) || !std::getline(in, line) || line != first_line(text)) refuse(path);
-  }
-  const std::string part = path + ".part";
-  std::ofstream out(part);
-  out << text;
-  out.close();
-  if (!out) throw std::runtime_error(part + ": cannot be written");
-  fs::rename(part, path);
 }
 
 }  // namespace hypertape::drivers

@@ -28,8 +28,4 @@ struct Figure {
 /// not such a figure are left alone; an older figure of this name goes even if the new one cannot be drawn.
 std::string draw(const Figure& figure, const std::string& folder);
 
-/// Writes `text` to `path`, whole or not at all. A file that is there already is replaced only if it is empty or has
-/// the same first line as `text`; anything else is somebody's, and refused with std::runtime_error.
-void write_marked(const std::string& path, const std::string& text);
-
 }  // namespace hypertape::drivers

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "drivers/common/figure.hpp"
+#include "drivers/common/output.hpp"
 #include "hypertape/autodiff/cppad.hpp"
 
 #ifndef HYPERTAPE_VERSION
@@ -273,7 +274,8 @@ void write_report(const Report& report, const std::string& folder) {
     out << "<tr><th scope=\"row\">" << escaped(name) << "</th><td>" << escaped(value) << "</td></tr>\n";
   if (!report.facts.empty()) out << "</tbody>\n</table>\n</section>\n";
   out << "</main>\n</body>\n</html>\n";
-  write_marked((std::filesystem::path(folder) / "report.html").string(), out.str());
+  const std::string page = out.str();
+  write_text((std::filesystem::path(folder) / "report.html").string(), page, page.substr(0, page.find('\n')));
 }
 
 std::vector<std::pair<std::string, std::string>> machine_facts() {

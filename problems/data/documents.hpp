@@ -28,8 +28,9 @@ Corpus read_folders(const std::string& folder);
 ///   a-z A-Z 0-9 _, the letters 0xC0-0xFF without the signs 0xD7 and 0xF7, and the nine characters
 ///   0xAA 0xB5 0xBA (the ordinals and the micro sign), 0xB2 0xB3 0xB9 (raised digits), 0xBC 0xBD 0xBE (fractions).
 /// That is `\w\w+` as Unicode defines \w, what scikit-learn's vectorizers do with text decoded as latin-1. Fitted on
-/// the 11,314 training documents of 20 Newsgroups "bydate" it gives 130,107 words. Each group counts: without the
-/// raised digits there are 130,104, with no more than the letters of 0xC0-0xFF 130,100, and with ASCII alone 130,088.
+/// the 11,314 training documents of 20 Newsgroups "bydate" it gives 130,107 words. The counts tell rules apart: without
+/// the raised digits there are 130,104, with the letters of 0xC0-0xFF only 130,100, with ASCII only 130,088 (fractions
+/// do not occur).
 std::vector<std::string> tokens(std::string_view text);
 
 /// Documents as rows of weighted word counts, one column for each word of the corpus it was fitted on, by the bytes of

@@ -23,7 +23,8 @@ struct Images {
 ///   then        the entries, and nothing behind them
 ///
 /// Throws std::runtime_error, with the file's name and the byte, for anything else, and for more than 2^31 entries. The
-/// bytes of a gzip file are counted as unpacked. A header that promises too much costs no memory.
+/// bytes of a gzip file are counted as unpacked, unless it is the packing that is damaged. A header that promises too
+/// much costs no memory.
 Images read_idx_images(const std::string& file);
 
 /// The same for labels, which must lie in 0, ..., classes - 1.

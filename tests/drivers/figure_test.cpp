@@ -137,7 +137,7 @@ TEST_CASE("labels are data, whatever they say") {
                       false,
                       {{inject.substr(0, 20), {1, 2}, {1, 2}},
                        {"<script>alert(1)</script>", {1}, {1}},
-                       {"{/Bold b}_c^d @GPVAL_TERM %d `date`", {1}, {1}}},
+                       {"it's {/Bold b}_c^d @GPVAL_TERM %d `date`", {1}, {1}}},
                       inject};
   const bool all = drawn(figure, folder);
   CHECK_FALSE(fs::exists(touched));
@@ -148,7 +148,7 @@ TEST_CASE("labels are data, whatever they say") {
   CHECK_FALSE(has(svg, "<script"));
   CHECK(has(svg, "&lt;script>alert(1)&lt;/script>"));
   CHECK(has(svg, "?\" &lt;script>"));  // bytes that are not UTF-8, or no characters
-  CHECK(has(svg, ">{/Bold b}_c^d @GPVAL_TERM %d `date`<"));
+  CHECK(has(svg, ">it's {/Bold b}_c^d @GPVAL_TERM %d `date`<"));
   CHECK(has(svg, ">" + inject.substr(0, 20) + "<"));
 }
 
@@ -249,6 +249,7 @@ TEST_CASE("gnuplot is run in the folder without a shell, and what it complains o
   CHECK(has(trouble, "no such terminal"));
 
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\nexit 0\n";
+  for (const char* name : {"phi.svg", "phi.png"}) std::ofstream(folder.file(name)) << "of an older run";
   CHECK(has(draw(two_curves(), folder.path.string()), "gnuplot wrote no "));
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho half > phi.svg\nkill -9 $$\n";
   CHECK(has(draw(two_curves(), folder.path.string()), "gnuplot failed"));

@@ -56,6 +56,11 @@ TEST_CASE("options come from --set and from a config file") {
   CHECK(summary.at("runs")[1].at("options").at("eta") == "0.5");
   CHECK(!summary.at("runs")[1].at("options").contains("B"));
   CHECK(summary.at("runs")[0].at("counts").at("hv") == 0);
+
+  // The command line has the last word.
+  CHECK(solve("--config " + folder.file("run.cfg") + " --set eta=0.25").code == 0);
+  const auto other = nlohmann::json::parse(content(folder.file("out/summary.json")));
+  CHECK(other.at("runs")[1].at("options").at("eta") == "0.25");
 }
 
 TEST_CASE("a budget is no trouble, divergence is") {

@@ -54,6 +54,23 @@ TEST_CASE("a folder that is no corpus is refused") {
   check_refused(corpus, corpus + "/art/modern: not a file, expected one file for each document");
 }
 
+TEST_CASE("what cannot be read is refused") {
+  const std::string endless(5000, 'a');
+  check_refused(endless, endless + ": cannot be read (File name too long)");
+  const TemporaryFolder folder;
+  write_good(folder);
+  const std::string corpus = folder.path() + "/corpus";
+  fs::permissions(corpus + "/art/1", fs::perms::none);
+  if (std::ifstream(corpus + "/art/1").good()) {
+    MESSAGE("skipped: nothing is forbidden to this user");
+    return;
+  }
+  check_refused(corpus, corpus + "/art/1: cannot be read");
+  fs::permissions(corpus + "/art", fs::perms::none);
+  check_refused(corpus, corpus + "/art: cannot be read (Permission denied)");
+  fs::permissions(corpus + "/art", fs::perms::owner_all);
+}
+
 TEST_CASE("links inside the corpus are followed, links out of it refused") {
   const TemporaryFolder folder;
   write_good(folder);

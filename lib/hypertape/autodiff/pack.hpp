@@ -114,4 +114,24 @@ inline Simd simd_log(Simd x) {
   return x == x ? result : x;
 }
 
+#if defined(__AVX512F__)
+struct TwoRegisters {
+  Simd first, second;
+};
+
+// Two registers with lanes exchanged between them: every other lane, pair of lanes, or half.
+inline TwoRegisters ones(Simd a, Simd b) {
+  return {__builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14),
+          __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)};
+}
+inline TwoRegisters twos(Simd a, Simd b) {
+  return {__builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13),
+          __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15)};
+}
+inline TwoRegisters fours(Simd a, Simd b) {
+  return {__builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11),
+          __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15)};
+}
+#endif
+
 }  // namespace hypertape

@@ -24,18 +24,13 @@ constexpr int row_tile = 4;                  // rows that share what is loaded o
 template <int count>
 void sum_lanes(const Simd* v, double* out) {
 #if defined(__AVX512F__)
-  constexpr SimdBits even{0, 8, 2, 10, 4, 12, 6, 14}, odd{1, 9, 3, 11, 5, 13, 7, 15};
-  constexpr SimdBits low2{0, 1, 8, 9, 4, 5, 12, 13}, high2{2, 3, 10, 11, 6, 7, 14, 15};
-  constexpr SimdBits low4{0, 1, 2, 3, 8, 9, 10, 11}, high4{4, 5, 6, 7, 12, 13, 14, 15};
-  const auto fold = [](Simd a, Simd b, SimdBits first, SimdBits second) {
-    return __builtin_shuffle(a, b, first) + __builtin_shuffle(a, b, second);
-  };
+  const auto fold = [](const TwoRegisters& halves) { return halves.first + halves.second; };
   for (int i = 0; i < count; i += 8) {
     Simd s[8] = {};
     for (int l = 0; l < 8 && i + l < count; ++l) s[l] = v[i + l];
-    for (int l = 0; l < 8; l += 2) s[l] = fold(s[l], s[l + 1], even, odd);
-    for (int l = 0; l < 8; l += 4) s[l] = fold(s[l], s[l + 2], low2, high2);
-    const Simd sums = fold(s[0], s[4], low4, high4);
+    for (int l = 0; l < 8; l += 2) s[l] = fold(ones(s[l], s[l + 1]));
+    for (int l = 0; l < 8; l += 4) s[l] = fold(twos(s[l], s[l + 2]));
+    const Simd sums = fold(fours(s[0], s[4]));
     for (int l = 0; l < 8 && i + l < count; ++l) out[i + l] = sums[l];
   }
 #else

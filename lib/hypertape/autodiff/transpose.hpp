@@ -13,17 +13,14 @@ namespace hypertape {
 #if defined(__AVX512F__)
 /// Row i of the square becomes its column i.
 inline void transpose_square(Simd (&m)[8]) {
-  constexpr SimdBits even{0, 8, 2, 10, 4, 12, 6, 14}, odd{1, 9, 3, 11, 5, 13, 7, 15};
-  constexpr SimdBits low2{0, 1, 8, 9, 4, 5, 12, 13}, high2{2, 3, 10, 11, 6, 7, 14, 15};
-  constexpr SimdBits low4{0, 1, 2, 3, 8, 9, 10, 11}, high4{4, 5, 6, 7, 12, 13, 14, 15};
-  const auto exchange = [&](int i, int k, SimdBits first, SimdBits second) {
+  const auto exchange = [&](int i, int k, auto halves) {
     const Simd a = m[i], b = m[k];
-    m[i] = __builtin_shuffle(a, b, first);
-    m[k] = __builtin_shuffle(a, b, second);
+    m[i] = halves(a, b).first;
+    m[k] = halves(a, b).second;
   };
-  for (int i = 0; i < 8; i += 2) exchange(i, i + 1, even, odd);
-  for (const int i : {0, 1, 4, 5}) exchange(i, i + 2, low2, high2);
-  for (int i = 0; i < 4; ++i) exchange(i, i + 4, low4, high4);
+  for (int i = 0; i < 8; i += 2) exchange(i, i + 1, ones);
+  for (const int i : {0, 1, 4, 5}) exchange(i, i + 2, twos);
+  for (int i = 0; i < 4; ++i) exchange(i, i + 4, fours);
 }
 #endif
 

@@ -4,7 +4,7 @@ namespace hypertape {
 
 /// How an iterative method ended. Numerical trouble is a status, never an exception and never silent.
 enum class Status {
-  converged,        ///< the accuracy asked for is certified by a residual or gradient norm
+  converged,        ///< a method's own test for the end holds: the accuracy asked for is certified, or K steps are done
   iteration_limit,  ///< the number of iterations allowed is used up
   call_limit,       ///< the number of oracle calls allowed is used up
   time_limit,       ///< the time allowed is used up

@@ -80,11 +80,12 @@ bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance)
   const auto gradient = [&](const Vec& y, Vec& out) { oracle_.grad_y_g(x, y, out); };
   before_ = y_;
   int shortened = 0;
+  bool patient = tolerance == 0 || alpha_given_;
   while (steps > 0) {
     // Steps that are a little too long go round in circles. By this many, good ones have made the gradient smaller.
     const double kappa = std::max(1.0, constants_.l / constants_.mu);
-    const int patience = static_cast<int>(std::min(1e9, 100 + (options_.beta > 0 ? 20 * std::sqrt(kappa) : 2 * kappa)));
-    const int round = tolerance > 0 && !alpha_given_ ? std::min(steps, patience) : steps;
+    const double enough = 100 + (options_.beta > 0 ? 20 * std::sqrt(kappa) : 2 * kappa);
+    const int round = patient ? steps : static_cast<int>(std::min<double>(steps, enough));
     const auto solved = agd(
         gradient, y_,
         {.step = options_.alpha, .momentum = options_.beta, .max_iterations = round, .tolerance = tolerance}, lower_);
@@ -94,34 +95,49 @@ bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance)
     if (gradient_at_y_) return true;
     const bool grew = tolerance == 0 && !alpha_given_ && solved.gradient_norm > 10 * solved.first_norm;
     const bool failed = solved.status == Status::diverged || solved.status == Status::not_finite || grew;
-    const bool slow = round >= patience && solved.gradient_norm > 0.5 * solved.first_norm;
-    if (!failed && !slow) continue;
-    if (!failed && solved.gradient_norm < 1e6 * rounding()) return true;  // as good as the arithmetic allows
-    const bool hopeless = solved.status == Status::not_finite && solved.iterations == 1;  // at the start itself
-    if (failed) y_ = before_;
-    if (!hopeless && estimates_) {
-      const double smallest = lanczos(oracle_.curvature_at(x, before_), 10, 1).smallest;
-      if (smallest <= 0)
-        return fail(Status::indefinite, "lower level",
-                    text("curvature ", smallest, ": g is not strongly convex in y at this point"));
+    if (!failed) {
+      if (patient || steps == 0 || solved.gradient_norm <= 0.5 * solved.first_norm) continue;
+      if (solved.gradient_norm < 1e6 * rounding()) return true;  // as good as the arithmetic allows
+      patient = !fit_constants(x, solved.gradient_norm >= solved.first_norm);
+      continue;
     }
-    if (failed && (hopeless || alpha_given_ || shortened == 10))
+    y_ = before_;
+    const bool hopeless = solved.status == Status::not_finite && solved.iterations == 1;  // at the start itself
+    if (!hopeless && estimates_) {
+      const RitzBounds ritz = lanczos(oracle_.curvature_at(x, y_), 10, 1);
+      if (ritz.smallest < -1e-9 * ritz.largest || ritz.largest <= 0)
+        return fail(Status::indefinite, "lower level",
+                    text("curvature ", ritz.smallest, ": g is not strongly convex in y at this point"));
+    }
+    if (hopeless || alpha_given_ || shortened == 10)
       return fail(
           grew ? Status::diverged : solved.status, "lower level",
           grew ? text("|grad_y g| grew from ", solved.first_norm, " to ", solved.gradient_norm) : solved.message);
-    if (alpha_given_ || shortened == 10) continue;
     ++shortened;
-    shorten_step();
-    if (failed) steps += round;
-    y_ = before_;
+    set_curvature(4 * constants_.l, constants_.mu);
+    steps += round;
   }
   return true;
 }
 
-void HypergradientEstimator::shorten_step() {
+bool HypergradientEstimator::fit_constants(const Vec& x, bool circles) {
+  if (!estimates_) {
+    if (circles) set_curvature(4 * constants_.l, constants_.mu);
+    return circles;
+  }
+  const RitzBounds ritz = lanczos(oracle_.curvature_at(x, y_), 20, 1);
+  const double l = std::max(constants_.l, 1.1 * ritz.largest);
+  const double mu = given_.mu == 0 && ritz.smallest > 0 ? std::min(constants_.mu, ritz.smallest / 2) : constants_.mu;
+  if (!std::isfinite(l) || (l <= 1.01 * constants_.l && mu >= 0.99 * constants_.mu)) return false;
+  set_curvature(l, mu);
+  return true;
+}
+
+void HypergradientEstimator::set_curvature(double l, double mu) {
   const bool accelerated = given_.beta == momentum();
-  constants_.l *= 4;
-  options_.alpha = given_.alpha = 1 / constants_.l;
+  constants_.l = l;
+  constants_.mu = mu;
+  options_.alpha = given_.alpha = 1 / l;
   if (accelerated) given_.beta = momentum();
   if (options_.beta > 0) options_.beta = momentum();
 }

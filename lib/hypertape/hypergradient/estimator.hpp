@@ -82,8 +82,12 @@ class HypergradientEstimator {
   /// (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
   double momentum() const;
 
-  /// For curvature that is larger than it was where l was known.
-  void shorten_step();
+  /// Other constants, with the step and the momentum that go with them.
+  void set_curvature(double l, double mu);
+
+  /// Slow progress with y: the constants as they are at (x, y), if they differ from those where they were known;
+  /// without products, a larger l if steps go round in circles. False if nothing changed.
+  bool fit_constants(const Vec& x, bool circles);
 
   virtual void estimate(const Vec& x, double sigma) = 0;
 

@@ -42,7 +42,7 @@ void check(const Acceleration& o) {
 int escape_steps(const Acceleration& o, double B, Index d) {
   const double theta = o.theta > 0 ? o.theta : 0.1;
   const double gain = 20 * B * std::sqrt(static_cast<double>(d)) / (theta * o.zeta * o.r);
-  return gain > 1 && std::isfinite(gain) ? static_cast<int>(std::ceil(2 / theta * std::log(gain))) : 1;
+  return gain > 1 && std::isfinite(gain) ? static_cast<int>(std::ceil(std::log(gain) / std::log1p(theta / 2))) : 1;
 }
 
 /// The paper's output: the mean of w_0 .. w_{K_0}, K_0 the shortest of the last K/2 steps of the epoch.
@@ -101,7 +101,8 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
     const double eta = step_length.value();
     largest = std::max(largest, norm = h.norm);
     const double B = o.B > 0 ? o.B : o.B_factor * eta * largest;
-    const int K = o.K > 0 || !perturbed ? o.K : escape_steps(o, B, x.size());
+    const int K =
+        o.K > 0 || !perturbed ? o.K : escape_steps(o, std::isfinite(B) ? B : o.B_factor * eta * largest, x.size());
     if (!run.accept(w, estimator, !o.strict_paper && k >= K)) break;
 
     x_previous.swap(x);

@@ -44,7 +44,7 @@ bool Run::notify(const Vec& x, const HypergradientEstimator& estimator) {
 
 /// Whether the error bound, not the gradient, is what stands between a run and its tolerance, and has for long.
 bool Run::is_stuck(const Hypergradient& h) {
-  if (h.norm > stop_.tolerance || h.error_bound < 0.99 * best_) {
+  if (h.norm > stop_.tolerance || h.error_bound <= stop_.tolerance || h.error_bound < 0.99 * best_) {
     best_ = h.error_bound;
     since_best_ = 0;
   }
@@ -62,8 +62,7 @@ bool Run::accept(const Vec& point, const HypergradientEstimator& estimator, bool
   result_.phi = h.phi;
   result_.gradient_norm = h.norm;
   result_.error_bound = h.error_bound;
-  if (!any_) first_norm_ = h.norm;
-  any_ = true;
+  if (result_.iterations == 0) first_norm_ = std::max(first_norm_, h.norm);  // the first ones are rough
   if (h.norm > 1e10 * (1 + first_norm_)) {
     end(Status::diverged, text("|u| grew from ", first_norm_, " to ", h.norm, " in ", result_.iterations,
                                " iterations; is the step too long?"));

@@ -43,7 +43,6 @@ class Run {
   Result result_;
   double first_norm_ = 0, best_ = std::numeric_limits<double>::infinity();
   int since_best_ = 0;
-  bool any_ = false;
 };
 
 /// Runs `loop` and returns the result, whatever ended it. The start must fit the oracle and be finite.

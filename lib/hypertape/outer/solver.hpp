@@ -36,8 +36,8 @@ struct Iterate {
   int restarts = 0;
 };
 
-/// Called once for each outer iteration; returning false ends the run with Status::interrupted. Its time is neither
-/// measured nor limited.
+/// Called once for each outer iteration, and once more at the point where a run converged; returning false ends the run
+/// with Status::interrupted. Its time is neither measured nor limited.
 using Observer = std::function<bool(const Iterate&)>;
 
 /// How a run ended, and where.
@@ -46,8 +46,8 @@ struct Result {
   std::string message;
   Vec x;        ///< the last point where the hypergradient was computed; the start if there is none
   Vec y;        ///< near y*(x)
-  Vec last;     ///< the last iterate: one step beyond x, except after convergence
-  Vec average;  ///< the paper's averaged output w-hat; empty unless K steps of an epoch decide the end (rahgd, pragda)
+  Vec last;     ///< the last iterate: a step beyond x unless the hypergradient at x ended the run
+  Vec average;  ///< the paper's averaged output w-hat of the last epoch that was long enough; empty unless K is given
   double phi = std::numeric_limits<double>::quiet_NaN();            ///< estimate of Phi(x)
   double gradient_norm = std::numeric_limits<double>::quiet_NaN();  ///< |u| at x
   double error_bound = std::numeric_limits<double>::infinity();     ///< of |u - grad Phi(x)|
