@@ -214,11 +214,12 @@ TEST_CASE("files of other kinds are left alone") {
     CAPTURE(name);
     const Folder folder;
     std::ofstream(folder.file(name)) << "years of work\n";
-    CHECK(has(draw(two_curves(), folder.path.string()), std::string(name) + ": there is already something"));
+    CHECK(has(draw(two_curves(), folder.path.string()), std::string(name) + ": there is already"));
     CHECK(content(folder.file(name)) == "years of work\n");
     fs::remove(folder.file(name));
     fs::create_directory(folder.file(name));
-    CHECK(has(draw(two_curves(), folder.path.string()), "there is already something"));
+    const std::string said = draw(two_curves(), folder.path.string());
+    CHECK((has(said, "there is already") || has(said, "is a folder")));
     CHECK(fs::is_directory(folder.file(name)));
   }
   const Folder folder;

@@ -81,7 +81,7 @@ TEST_CASE("misuse says what is wrong and what is known") {
   CHECK(solve("--solver rahgd").has("give --problem"));
   CHECK(solve("--problem quadratic --solver sgd").has("solver sgd is unknown; known are rahgd, prahgd"));
   CHECK(solve("--problem quadratic --solver pragda").has("pragda: solves minimax problems only"));
-  CHECK(solve("--problem quadratic --solver rahgd --set speed=1").has("no solver that is run has this option"));
+  CHECK(solve("--problem quadratic --solver rahgd --set speed=1").has("no such option; --options SOLVER lists them"));
   CHECK(solve("--problem quadratic --solver rahgd --set eta").has("must be OPTION=VALUE"));
   CHECK(solve("--problem quadratic --solver rahgd --set eta=fast").has("option eta = fast, must be a number"));
   CHECK(solve("--problem quadratic --solver rahgd --set theta=2").has("theta = 2, must satisfy 0 <= theta <= 1"));

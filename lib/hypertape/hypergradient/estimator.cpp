@@ -79,6 +79,7 @@ bool HypergradientEstimator::solve_lower(const Vec& x, double tolerance) {
 bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance) {
   const auto gradient = [&](const Vec& y, Vec& out) { oracle_.grad_y_g(x, y, out); };
   before_ = y_;
+  const int most_changes = estimates_ ? 10 : 4;  // of the step
   int shortened = 0;
   bool patient = tolerance == 0 || alpha_given_;
   while (steps > 0) {
@@ -98,7 +99,8 @@ bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance)
     if (!failed) {
       if (patient || steps == 0 || solved.gradient_norm <= 0.5 * solved.first_norm) continue;
       if (solved.gradient_norm < 1e6 * rounding()) return true;  // as good as the arithmetic allows
-      patient = !fit_constants(x, solved.gradient_norm >= solved.first_norm);
+      patient = shortened >= most_changes || !fit_constants(x, solved.gradient_norm >= solved.first_norm);
+      ++shortened;
       continue;
     }
     y_ = before_;
@@ -109,7 +111,7 @@ bool HypergradientEstimator::minimise(const Vec& x, int steps, double tolerance)
         return fail(Status::indefinite, "lower level",
                     text("curvature ", ritz.smallest, ": g is not strongly convex in y at this point"));
     }
-    if (hopeless || alpha_given_ || shortened == 10)
+    if (hopeless || alpha_given_ || shortened >= most_changes)
       return fail(
           grew ? Status::diverged : solved.status, "lower level",
           grew ? text("|grad_y g| grew from ", solved.first_norm, " to ", solved.gradient_norm) : solved.message);
