@@ -97,7 +97,7 @@ Data read_images(const std::string& folder, const Amounts& amounts, std::uint64_
 Data generate(const Amounts& amounts, std::uint64_t seed) {
   auto generated = problems::generate_hypercleaning({.training = amounts.training,
                                                      .validation = amounts.validation + amounts.test,
-                                                     .features = 40,
+                                                     .features = 8,
                                                      .classes = 10,
                                                      .corruption = amounts.corruption,
                                                      .seed = seed});
