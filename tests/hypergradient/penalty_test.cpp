@@ -229,7 +229,7 @@ TEST_CASE("answers that are not finite are a status, with the part that they are
         [](const auto& x, const auto& y) { return 0.5 * y[0] * y[0] - y[0] * x[0]; });
     PenaltyGradient estimator(problem, given, 10, start, true, 1);
     CHECK(estimator.at(start.x, 1e-3).status == Status::not_finite);
-    CHECK(estimator.last().message.find("upper level: ") == 0);
+    CHECK(estimator.last().message.find("penalised lower level: ") == 0);
   }
 }
 

@@ -31,8 +31,9 @@ void PenaltyGradient::estimate(const Vec& x, double sigma) {
 
   const auto gradient = [&](const Vec& z, Vec& out) {
     oracle_.grad_y_g(x, z, out);
-    oracle_.grad_f(x, z, gx_, gy_);
+    const double value = oracle_.grad_f(x, z, gx_, gy_);
     out += gy_ / lambda_;
+    if (!std::isfinite(value)) out.setConstant(value);
   };
   // Half the step: f/lambda adds to the curvature of g, by at most as much for every lambda that is of use.
   const auto solved = agd(gradient, z_,
