@@ -1,7 +1,6 @@
 // Data hypercleaning on images: a weight for every training example, some of which have a wrong label.
 
 #include <filesystem>
-#include <iostream>
 
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
@@ -215,8 +214,6 @@ int run(const po::variables_map& given) {
       {"test accuracy of training on all labels as they are", percent(dirty.accuracy)},
       {"test accuracy of training on the clean validation set alone", percent(clean.accuracy)},
   };
-  for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
-  std::cout << std::flush;
   return drivers::compare(given, experiment);
 }
 

@@ -1,7 +1,6 @@
 // Regularisation weights for every word of 20 Newsgroups, above softmax regression.
 
 #include <chrono>
-#include <iostream>
 
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
@@ -118,8 +117,6 @@ int run(const po::variables_map& given) {
       {"words", text(data.problem.training.features.cols())},
       {"seconds for reading", text(seconds)},
   };
-  for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
-  std::cout << std::flush;
   return drivers::compare(given, experiment);
 }
 

@@ -302,6 +302,8 @@ bool is_trouble(const json& run) {
 int compare(const po::variables_map& given, Experiment& experiment) {
   const Plan plan = read_plan(given, experiment);
   std::filesystem::create_directories(plan.folder);
+  for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
+  std::cout << std::flush;
   std::map<std::string, Settings> tuned;
   if (given.count("tune") > 0) {
     json tried{{"experiment", experiment.name}, {"runs", json::object()}};

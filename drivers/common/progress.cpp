@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <ostream>
@@ -14,8 +13,7 @@
 namespace hypertape::drivers {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr auto interval = std::chrono::milliseconds(200);
+constexpr double interval = 0.2;              // seconds
 constexpr const char* new_line = "\r\033[K";  // to the begin of the line, which is emptied
 
 std::size_t terminal_width() {
@@ -70,10 +68,9 @@ Observer with_progress(Observer inner, const std::string& solver, const StopRule
                        bool terminal) {
   if (!inner) inner = [](const Iterate&) { return true; };
   if (!terminal) return inner;
-  return [inner = std::move(inner), solver, budget, &out, shown = Clock::now()](const Iterate& i) mutable {
-    const auto now = Clock::now();
-    if (now - shown >= interval) {
-      shown = now;
+  return [inner = std::move(inner), solver, budget, &out, shown = 0.0](const Iterate& i) mutable {
+    if (i.seconds - shown >= interval) {
+      shown = i.seconds;
       out << new_line << line(solver, i, budget, terminal_width() - 1) << std::flush;  // the last column may wrap
     }
     return inner(i);

@@ -8,7 +8,7 @@
 namespace hypertape::drivers {
 
 /// An observer that does what `inner` does, if there is one, and on a terminal shows how far the run is: one line,
-/// rewritten at most 5 times a second, first after a fifth of a second. The time left is what the nearest budget
+/// rewritten at most 5 times a second of the run, first after a fifth of one. The time left is what the nearest budget
 /// allows; a run that converges takes less. `out` is referred to, and must be the standard error stream or go to the
 /// same terminal, whose width the line keeps to. Writes nothing if it is not a terminal.
 Observer with_progress(Observer inner, const std::string& solver, const StopRule& budget, std::ostream& out,

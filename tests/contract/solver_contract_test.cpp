@@ -196,11 +196,10 @@ TEST_CASE("what a result says of its point is true") {
 TEST_CASE("rahgd and aid allocate nothing after the first iterations") {
 #if defined(__SANITIZE_ADDRESS__)
   MESSAGE("skipped: the address sanitizer has its own allocator");
-  return;
-#endif
-  for (const char* name : {"quadratic", "hypercleaning", "synthetic_minimax"})
-    for (const char* solver_name : {"rahgd", "prahgd", "aid", "paid"})
-      for (const char* steps : {"0", "5"}) {
+#else
+  for (const std::string name : {"quadratic", "hypercleaning", "synthetic_minimax"})
+    for (const std::string solver_name : {"rahgd", "prahgd", "aid", "paid"})
+      for (const std::string steps : {"0", "5"}) {
         CAPTURE(name);
         CAPTURE(solver_name);
         CAPTURE(steps);
@@ -221,6 +220,7 @@ TEST_CASE("rahgd and aid allocate nothing after the first iterations") {
         CHECK(before > 0);
         CHECK(after == before);
       }
+#endif
 }
 
 TEST_CASE("misuse is refused before anything is computed") {

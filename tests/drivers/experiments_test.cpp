@@ -7,9 +7,9 @@
 #include "drivers/process.hpp"
 
 using hypertape::testing::content;
-using hypertape::testing::Folder;
 using hypertape::testing::Outcome;
 using hypertape::testing::run_driver;
+using hypertape::testing::TemporaryFolder;
 
 namespace {
 
@@ -18,7 +18,7 @@ const std::string small = "--training 60 --validation 30 --test 40 ";
 }  // namespace
 
 TEST_CASE("hypercleaning compares its solvers, measures and reports") {
-  const Folder folder("hypercleaning_test");
+  const TemporaryFolder folder;
   const Outcome outcome = run_driver("hypercleaning", small + "--max-calls 200 --out " + folder.file("out"));
   CHECK(outcome.code == 0);
   CHECK(outcome.has("test accuracy of training on all labels as they are"));
@@ -40,7 +40,7 @@ TEST_CASE("hypercleaning compares its solvers, measures and reports") {
 }
 
 TEST_CASE("tuning goes on where it was, and its settings are read back") {
-  const Folder folder("tuning_test");
+  const TemporaryFolder folder;
   const std::string arguments =
       small + "--solver itd --max-calls 150 --tune --tune-calls 60 --out " + folder.file("out");
   CHECK(run_driver("hypercleaning", arguments).code == 0);
@@ -67,7 +67,7 @@ TEST_CASE("tuning goes on where it was, and its settings are read back") {
 }
 
 TEST_CASE("newsgroups runs on generated documents") {
-  const Folder folder("newsgroups_test");
+  const TemporaryFolder folder;
   const Outcome outcome =
       run_driver("newsgroups", "--solver rahgd,aid --max-calls 800 --threads 1 --out " + folder.file("out"));
   CHECK(outcome.code == 0);
@@ -77,7 +77,7 @@ TEST_CASE("newsgroups runs on generated documents") {
 }
 
 TEST_CASE("synthetic_minimax finds the basin from both starts") {
-  const Folder folder("synthetic_minimax_test");
+  const TemporaryFolder folder;
   for (const char* start : {"near", "far"}) {
     const Outcome outcome =
         run_driver("synthetic_minimax", std::string("--seeds 3 --start ") + start + " --out " + folder.file(start));
@@ -90,7 +90,7 @@ TEST_CASE("synthetic_minimax finds the basin from both starts") {
 }
 
 TEST_CASE("data that is not there, or not what it should be, is refused") {
-  const Folder folder("no_data_test");
+  const TemporaryFolder folder;
   const Outcome missing =
       run_driver("hypercleaning", "--data " + folder.file("nowhere") + " --out " + folder.file("o"));
   CHECK(missing.code == 2);

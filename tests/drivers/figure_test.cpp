@@ -12,24 +12,17 @@
 #include <limits>
 #include <string>
 
+#include "support/temporary_folder.hpp"
+
 namespace fs = std::filesystem;
 using namespace hypertape::drivers;
+using hypertape::testing::content;
+using hypertape::testing::TemporaryFolder;
 
 namespace {
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN(),
                  infinite = std::numeric_limits<double>::infinity();
-
-struct Folder {
-  fs::path path;
-  explicit Folder(const std::string& name = "figure_test")
-      : path(fs::temp_directory_path() / ("hypertape_" + name + std::to_string(getpid()))) {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-};
 
 /// Another PATH for the while.
 struct Path {
@@ -38,16 +31,11 @@ struct Path {
   ~Path() { setenv("PATH", old.c_str(), 1); }
 };
 
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 /// Draws; where gnuplot is missing, the script must be there all the same and the rest of the test is skipped.
-bool drawn(const Figure& figure, const Folder& folder) {
-  const std::string trouble = draw(figure, folder.path.string());
+bool drawn(const Figure& figure, const TemporaryFolder& folder) {
+  const std::string trouble = draw(figure, folder.path());
   CHECK(fs::exists(folder.file(figure.name + ".gnuplot")));
   if (has(trouble, "not installed")) {
     MESSAGE("no gnuplot: drawing is not tested");
@@ -72,14 +60,14 @@ Figure two_curves() {
 }  // namespace
 
 TEST_CASE("a figure is a script with its data, and the drawings made of it") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const bool all = drawn(two_curves(), folder);
   const std::string script = content(folder.file("phi.gnuplot"));
   CHECK(has(script, "$series1 << END\n1 1\n2 0.5\n3 0.125\nEND\n"));
   CHECK(has(script, "$series2 << END\n1 1\n2 0.75\n3 0.5\nEND\n"));
   CHECK(has(script, "set logscale y"));
   CHECK_FALSE(has(script, "set logscale x"));
-  CHECK_FALSE(has(script, folder.path.string()));  // the folder may be moved
+  CHECK_FALSE(has(script, folder.path()));  // the folder may be moved
   CHECK_FALSE(fs::exists(folder.file("phi.gnuplot.part")));
   if (!all) return;
   const std::string svg = content(folder.file("phi.svg"));
@@ -89,12 +77,12 @@ TEST_CASE("a figure is a script with its data, and the drawings made of it") {
   }
   CHECK(content(folder.file("phi.png")).starts_with("\x89PNG"));
   fs::remove(folder.file("phi.svg"));
-  REQUIRE(std::system(("cd '" + folder.path.string() + "' && gnuplot phi.gnuplot").c_str()) == 0);
+  REQUIRE(std::system(("cd '" + folder.path() + "' && gnuplot phi.gnuplot").c_str()) == 0);
   CHECK(content(folder.file("phi.svg")) == svg);
 }
 
 TEST_CASE("curves differ in dashes and symbols, not only in colour, and symbols are few") {
-  const Folder folder;
+  const TemporaryFolder folder;
   Figure figure{"many", "", "x", "y", false, false, {}, ""};
   for (int s = 0; s < 8; ++s) {
     figure.series.push_back({"solver " + std::to_string(s), {}, {}});
@@ -125,7 +113,7 @@ TEST_CASE("curves differ in dashes and symbols, not only in colour, and symbols 
 }
 
 TEST_CASE("labels are data, whatever they say") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string touched = folder.file("touched");
   const std::string hostile = "it's \"a\" `touch " + touched + "` $(touch " + touched + ") {/Bold b}_c^d @e %d \\";
   const std::string inject = "'; system('touch " + touched + "'); plot '";
@@ -153,7 +141,7 @@ TEST_CASE("labels are data, whatever they say") {
 }
 
 TEST_CASE("what an axis cannot show is left out, and said") {
-  const Folder folder;
+  const TemporaryFolder folder;
   Figure figure{"log", "", "x", "y", true, true, {}, "seed 1"};
   figure.series = {{"some", {1, 2, 3, 4, 5, 0, -1}, {not_a_number, infinite, -3, 0, 0.25, 7, 8}},
                    {"none", {1, 2}, {-1, 0}},
@@ -173,7 +161,7 @@ TEST_CASE("what an axis cannot show is left out, and said") {
 }
 
 TEST_CASE("short, long and degenerate axes have numbers") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto script = [&](std::vector<double> y) {
     drawn({"axis", "", "x", "y", false, true, {{"a", std::vector<double>(y.size(), 1.0), y}}, ""}, folder);
     return content(folder.file("axis.gnuplot"));
@@ -187,12 +175,12 @@ TEST_CASE("short, long and degenerate axes have numbers") {
 }
 
 TEST_CASE("figures that make no sense are refused with a message, and nothing is written") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto refused = [&](Figure figure, const std::string& words) {
-    const std::string trouble = draw(figure, folder.path.string());
+    const std::string trouble = draw(figure, folder.path());
     CAPTURE(trouble);
     CHECK(has(trouble, words));
-    CHECK(fs::is_empty(folder.path));
+    CHECK(fs::is_empty(folder.path()));
   };
   Figure figure = two_curves();
   figure.series.clear();
@@ -210,49 +198,51 @@ TEST_CASE("figures that make no sense are refused with a message, and nothing is
 }
 
 TEST_CASE("files of other kinds are left alone") {
-  for (const char* name : {"phi.gnuplot", "phi.svg", "phi.png"}) {
+  for (const std::string name : {"phi.gnuplot", "phi.svg", "phi.png"}) {
     CAPTURE(name);
-    const Folder folder;
+    const TemporaryFolder folder;
     std::ofstream(folder.file(name)) << "years of work\n";
-    CHECK(has(draw(two_curves(), folder.path.string()), std::string(name) + ": there is already"));
+    CHECK(has(draw(two_curves(), folder.path()), std::string(name) + ": there is already"));
     CHECK(content(folder.file(name)) == "years of work\n");
     fs::remove(folder.file(name));
     fs::create_directory(folder.file(name));
-    const std::string said = draw(two_curves(), folder.path.string());
+    const std::string said = draw(two_curves(), folder.path());
     CHECK((has(said, "there is already") || has(said, "is a folder")));
     CHECK(fs::is_directory(folder.file(name)));
   }
-  const Folder folder;
+  const TemporaryFolder folder;
   drawn(two_curves(), folder);
   drawn(two_curves(), folder);  // its own are replaced
 }
 
 TEST_CASE("without gnuplot there is a message, the script, and no drawing of an older run") {
-  const Folder folder;
+  const TemporaryFolder folder;
   drawn(two_curves(), folder);
   std::ofstream(folder.file("phi.svg")) << "of an older run";
   const Path none("/nonexistent");
-  CHECK(has(draw(two_curves(), folder.path.string()), "phi.gnuplot: gnuplot is not installed"));
+  CHECK(has(draw(two_curves(), folder.path()), "phi.gnuplot: gnuplot is not installed"));
   CHECK(fs::exists(folder.file("phi.gnuplot")));
   CHECK_FALSE(fs::exists(folder.file("phi.svg")));
 }
 
 TEST_CASE("gnuplot is run in the folder without a shell, and what it complains of is passed on") {
-  const Folder programs("programs"), folder("figure $(exit) 'test' ");
+  const TemporaryFolder programs, above;
+  const std::string folder = above.file("figure $(exit) 'test' ");
+  fs::create_directory(folder);
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho \"$# $1 $2\"; pwd; echo 'no such terminal' >&2; exit 3\n";
   chmod(programs.file("gnuplot").c_str(), 0700);
-  const Path path(programs.path.string() + ":" + std::getenv("PATH"));
-  const std::string trouble = draw(two_curves(), folder.path.string());
+  const Path path(programs.path() + ":" + std::getenv("PATH"));
+  const std::string trouble = draw(two_curves(), folder);
   CAPTURE(trouble);
   CHECK(has(trouble, "gnuplot failed"));
   CHECK(has(trouble, "2 -d phi.gnuplot\n"));
-  CHECK(has(trouble, folder.path.filename().string() + "\n"));
+  CHECK(has(trouble, fs::path(folder).filename().string() + "\n"));
   CHECK(has(trouble, "no such terminal"));
 
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\nexit 0\n";
-  for (const char* name : {"phi.svg", "phi.png"}) std::ofstream(folder.file(name)) << "of an older run";
-  CHECK(has(draw(two_curves(), folder.path.string()), "gnuplot wrote no "));
+  for (const char* name : {"phi.svg", "phi.png"}) std::ofstream(folder + "/" + name) << "of an older run";
+  CHECK(has(draw(two_curves(), folder), "gnuplot wrote no "));
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho half > phi.svg\nkill -9 $$\n";
-  CHECK(has(draw(two_curves(), folder.path.string()), "gnuplot failed"));
-  CHECK_FALSE(fs::exists(folder.file("phi.svg")));
+  CHECK(has(draw(two_curves(), folder), "gnuplot failed"));
+  CHECK_FALSE(fs::exists(folder + "/phi.svg"));
 }

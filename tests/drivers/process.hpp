@@ -5,9 +5,9 @@
 
 #include <array>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "support/temporary_folder.hpp"
 
 namespace hypertape::testing {
 
@@ -29,22 +29,6 @@ inline Outcome run_driver(const std::string& driver, const std::string& argument
   const int status = pclose(pipe);
   if (WIFEXITED(status)) outcome.code = WEXITSTATUS(status);
   return outcome;
-}
-
-/// A folder of its own for a test, gone afterwards.
-struct Folder {
-  explicit Folder(const std::string& name) : path(std::filesystem::temp_directory_path() / ("hypertape_" + name)) {
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directory(path);
-  }
-  ~Folder() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-  std::string file(const std::string& name) const { return (path / name).string(); }
-};
-
-inline std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace hypertape::testing

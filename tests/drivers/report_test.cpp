@@ -10,26 +10,14 @@
 #include <string>
 
 #include "drivers/common/figure.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hypertape::drivers;
+using hypertape::testing::content;
+using hypertape::testing::TemporaryFolder;
 
 namespace {
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("hypertape_report_test" + std::to_string(getpid()));
-  Folder() {
-    fs::remove_all(path);
-    fs::create_directory(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const std::string& name) const { return (path / name).string(); }
-};
-
-std::string content(const std::string& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
@@ -39,8 +27,8 @@ int count(const std::string& text, const std::string& words) {
   return out;
 }
 
-std::string written(const Report& report, const Folder& folder) {
-  write_report(report, folder.path.string());
+std::string written(const Report& report, const TemporaryFolder& folder) {
+  write_report(report, folder.path());
   CHECK_FALSE(fs::exists(folder.file("report.html.part")));
   return content(folder.file("report.html"));
 }
@@ -98,7 +86,7 @@ const std::string hostile = "</td></p><script>alert('1')</script>\n\"q\" & `ls` 
 }  // namespace
 
 TEST_CASE("text is text, wherever it stands") {
-  const Folder folder;
+  const TemporaryFolder folder;
   Report report{hostile, hostile + "\n\n" + hostile, {{hostile, {hostile, hostile}, {{hostile, hostile}}}}, {}, {}};
   report.facts = {{hostile, hostile}};
   const std::string html = written(report, folder);
@@ -109,7 +97,7 @@ TEST_CASE("text is text, wherever it stands") {
 }
 
 TEST_CASE("a report is one page of HTML that needs nothing else") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string html = written({"A study", "It went well.", {}, {}, {{"seed", "7"}}}, folder);
   CHECK(html.starts_with("<!DOCTYPE html>"));
   for (const char* words : {"<html lang=\"en\">", "<meta charset=\"utf-8\">", "<title>A study</title>",
@@ -126,7 +114,7 @@ TEST_CASE("a report is one page of HTML that needs nothing else") {
 }
 
 TEST_CASE("tables have headers with a scope, numbers to the right, and as many cells in each row") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const Table table{"Runs",
                     {"solver", "Phi", "slope", "data", "bound"},
                     {{"rahgd", "-1.5e-7", "1.39 +- 0.02", "20 Newsgroups", "-"}, {"aid", "nan", "12 %"}}};
@@ -144,7 +132,7 @@ TEST_CASE("tables have headers with a scope, numbers to the right, and as many c
 }
 
 TEST_CASE("figures stand in the page, their ids told apart") {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const char* name : {"a", "b"}) {
     std::ofstream(folder.file(std::string(name) + ".gnuplot")) << "# mark\n# Title <of> " << name << "\n";
     std::ofstream(folder.file(std::string(name) + ".svg"))
@@ -163,16 +151,16 @@ TEST_CASE("figures stand in the page, their ids told apart") {
 }
 
 TEST_CASE("what gnuplot draws stands in the page too") {
-  const Folder folder;
+  const TemporaryFolder folder;
   Figure figure{"one", hostile, "x <i>", "y & id=\"gpPt0\"", false, true, {{hostile, {1, 2}, {1, 0.01}}}, hostile};
-  const std::string trouble = draw(figure, folder.path.string());
+  const std::string trouble = draw(figure, folder.path());
   if (has(trouble, "not installed")) {
     MESSAGE("no gnuplot: its figures are not tested");
     return;
   }
   REQUIRE(trouble == "");
   figure.name = "two";
-  REQUIRE(draw(figure, folder.path.string()) == "");
+  REQUIRE(draw(figure, folder.path()) == "");
   const std::string html = written({"t", "", {}, {"one", "two"}, {}}, folder);
   CHECK(unbalanced(html) == "");
   check_ids(html);
@@ -181,7 +169,7 @@ TEST_CASE("what gnuplot draws stands in the page too") {
 }
 
 TEST_CASE("a figure that is not there, or not whole, is said to be missing") {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("half.svg")) << "<svg width=\"9\"><g>";
   const std::string html = written({"t", "", {}, {"half", "none"}, {}}, folder);
   CHECK(count(html, "This figure was not drawn.") == 2);
@@ -190,9 +178,9 @@ TEST_CASE("a figure that is not there, or not whole, is said to be missing") {
 }
 
 TEST_CASE("a page of somebody else's is left alone, an older report is replaced") {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("report.html")) << "<!DOCTYPE html>\n<p>years of work</p>\n";
-  CHECK_THROWS_WITH_AS(write_report({}, folder.path.string()), doctest::Contains("left alone"), std::runtime_error);
+  CHECK_THROWS_WITH_AS(write_report({}, folder.path()), doctest::Contains("left alone"), std::runtime_error);
   CHECK(content(folder.file("report.html")) == "<!DOCTYPE html>\n<p>years of work</p>\n");
   fs::remove(folder.file("report.html"));
   CHECK(has(written({"the old one", "", {}, {}, {}}, folder), "the old one"));

@@ -5,8 +5,8 @@
 #include "drivers/process.hpp"
 
 using hypertape::testing::content;
-using hypertape::testing::Folder;
 using hypertape::testing::Outcome;
+using hypertape::testing::TemporaryFolder;
 
 namespace {
 
@@ -15,7 +15,7 @@ Outcome solve(const std::string& arguments) { return hypertape::testing::run_dri
 }  // namespace
 
 TEST_CASE("solvers are compared in a table, a trace and a summary") {
-  const Folder folder("solve_test");
+  const TemporaryFolder folder;
   const Outcome outcome = solve("--problem quadratic --solver rahgd,aid --seed 3 --out " + folder.file("out"));
   CHECK(outcome.code == 0);
   CHECK(outcome.has("converged"));
@@ -46,7 +46,7 @@ TEST_CASE("solvers are compared in a table, a trace and a summary") {
 }
 
 TEST_CASE("options come from --set and from a config file") {
-  const Folder folder("solve_options_test");
+  const TemporaryFolder folder;
   std::ofstream(folder.file("run.cfg")) << "problem = synthetic_minimax\nsolver = pragda,gda\nset = eta=0.5\n"
                                            "set = pragda.B=0.3\nmax-calls = 500\nout = "
                                         << folder.file("out") << "\n";
@@ -64,7 +64,7 @@ TEST_CASE("options come from --set and from a config file") {
 }
 
 TEST_CASE("a budget is no trouble, divergence is") {
-  const Folder folder("solve_budget_test");
+  const TemporaryFolder folder;
   const std::string out = " --out " + folder.file("out");
   const Outcome budget = solve("--problem quadratic --solver aid --max-calls 100" + out);
   CHECK(budget.code == 0);
@@ -91,7 +91,7 @@ TEST_CASE("misuse says what is wrong and what is known") {
 }
 
 TEST_CASE("complexity tunes, fits and writes") {
-  const Folder folder("complexity_test");
+  const TemporaryFolder folder;
   const Outcome outcome = hypertape::testing::run_driver(
       "complexity", "--kappas 2,4,8 --relative 1e-2 --seeds 1 --out " + folder.file("out"));
   CHECK(outcome.code == 0);

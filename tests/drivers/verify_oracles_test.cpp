@@ -10,23 +10,19 @@
 namespace fs = std::filesystem;
 using hypertape::testing::content;
 using hypertape::testing::Outcome;
+using hypertape::testing::TemporaryFolder;
 
 namespace {
 
-struct Folder : hypertape::testing::Folder {
-  Folder() : hypertape::testing::Folder("verify_oracles_test") {}
-};
-
 Outcome run(const std::string& arguments) { return hypertape::testing::run_driver("verify_oracles", arguments); }
-bool has(const Outcome& outcome, const std::string& words) { return outcome.has(words); }
 
 }  // namespace
 
 TEST_CASE("--all verifies every problem and writes the verdicts") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const Outcome outcome = run("--all --points 6 --json " + folder.file("report.json"));
   CHECK(outcome.code == 0);
-  CHECK(has(outcome, "problems verified"));
+  CHECK(outcome.has("problems verified"));
   const auto json = nlohmann::json::parse(content(folder.file("report.json")));
   CHECK(json.size() >= 3);
   for (const auto& problem : json) {
@@ -41,25 +37,25 @@ TEST_CASE("one problem, by name, seed and points, is repeatable") {
   const Outcome a = run("--problem ridge --seed 3 --points 4"), b = run("--problem ridge --seed 3 --points 4");
   CHECK(a.code == 0);
   CHECK(a.output == b.output);
-  CHECK(has(a, "ridge: passed"));
+  CHECK(a.has("ridge: passed"));
   CHECK(run("--problem ridge --seed 4 --points 4").output != a.output);
 }
 
 TEST_CASE("a failed verification is exit code 1, with a report all the same") {
   // A lower level that is barely convex: its smallest Ritz value drowns in rounding.
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("flat.json")) << R"({"A": [[1, 0], [0, 1e-15]], "C": [[1], [1]], "b": [0, 0], "d": [0, 0],
                                                  "D": [[1]], "x0": [0]})";
   const Outcome outcome = run("--problem quadratic --points 3 --instance " + folder.file("flat.json") + " --json " +
                               folder.file("out.json"));
   CHECK(outcome.code == 1);
-  CHECK(has(outcome, "quadratic: FAILED"));
-  CHECK(has(outcome, "0 of 1 problems verified"));
+  CHECK(outcome.has("quadratic: FAILED"));
+  CHECK(outcome.has("0 of 1 problems verified"));
   CHECK(nlohmann::json::parse(content(folder.file("out.json")))[0]["passed"] == false);
 }
 
 TEST_CASE("options may stand in a file, and the command line goes first") {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("run.conf")) << "problem = ridge\npoints = 5\nseed = 9\n";
   const Outcome outcome = run("--points 4 --config " + folder.file("run.conf"));
   CHECK(outcome.code == 0);
@@ -67,12 +63,12 @@ TEST_CASE("options may stand in a file, and the command line goes first") {
   std::ofstream(folder.file("bad.conf")) << "pionts = 5\n";
   const Outcome bad = run("--problem ridge --config " + folder.file("bad.conf"));
   CHECK(bad.code == 2);
-  CHECK(has(bad, "bad.conf: unrecognised option 'pionts'"));
+  CHECK(bad.has("bad.conf: unrecognised option 'pionts'"));
 }
 
 TEST_CASE("misuse is exit code 2 and a sentence") {
   CHECK(run("--help").code == 0);
-  CHECK(has(run("--help"), "synthetic_minimax"));
+  CHECK(run("--help").has("synthetic_minimax"));
   for (const auto& [arguments, words] : {std::pair{"--problem nope", "problem = nope, must be one of"},
                                          {"--bogus 3", "unrecognised option"},
                                          {"", "give either --problem NAME or --all"},
@@ -85,12 +81,12 @@ TEST_CASE("misuse is exit code 2 and a sentence") {
     const Outcome outcome = run(arguments);
     CAPTURE(outcome.output);
     CHECK(outcome.code == 2);
-    CHECK(has(outcome, words));
+    CHECK(outcome.has(words));
   }
 }
 
 TEST_CASE("a file that is not one of its reports is never overwritten, an old report is") {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::ofstream(folder.file("thesis.txt")) << "years of work\n";
   const Outcome refused = run("--problem ridge --points 2 --json " + folder.file("thesis.txt"));
   CHECK(refused.code == 2);
@@ -102,6 +98,6 @@ TEST_CASE("a file that is not one of its reports is never overwritten, an old re
   CHECK(nlohmann::json::parse(content(folder.file("r.json")))[0]["checks"][0]["points"] == 3);
   std::ofstream(folder.file("empty.json")) << "";
   CHECK(run("--problem ridge --points 2 --json " + folder.file("empty.json")).code == 0);
-  CHECK(run("--problem ridge --points 2 --json " + folder.path.string()).code == 2);
+  CHECK(run("--problem ridge --points 2 --json " + folder.path()).code == 2);
   CHECK(run("--problem ridge --points 2 --json " + folder.file("no/such/folder.json")).code == 2);
 }

@@ -25,6 +25,7 @@
 #include "problems/data/documents.hpp"
 #include "problems/data/idx.hpp"
 #include "problems/data/svmlight.hpp"
+#include "support/gzip.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace hypertape;

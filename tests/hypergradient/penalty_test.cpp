@@ -3,14 +3,13 @@
 #include <doctest/doctest.h>
 
 #include <Eigen/Cholesky>
-#include <Eigen/SVD>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "hypergradient/instances.hpp"
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
-#include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "support/hand_written_oracle.hpp"
 #include "support/relative.hpp"
@@ -22,20 +21,8 @@ using testing::relative;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A random quadratic with its constants, which are exact.
-struct Instance {
-  problems::Quadratic q;
-  problems::Problem problem;
-  LowerOptions exact;
-
-  explicit Instance(double kappa, std::uint64_t seed = 1)
-      : q(problems::generate_quadratic({.kappa = kappa, .seed = seed})), problem(problems::make_quadratic(q)) {
-    exact.mu = problem.constants.mu;
-    exact.l = problem.constants.l;
-    exact.cross = Eigen::JacobiSVD<Mat>(q.C).singularValues()[0];
-    exact.c_y = exact.cross / exact.mu;
-    exact.most = 100'000;
-  }
+struct Instance : testing::Instance {
+  explicit Instance(double kappa, std::uint64_t seed = 1) : testing::Instance(kappa, seed) { exact.most = 100'000; }
 
   /// argmin of g + f / lambda.
   Vec z_star(double lambda) const {

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "support/gzip.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace hypertape;

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/gzip.hpp"
 #include "support/temporary_folder.hpp"
 
 using namespace hypertape;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <stdlib.h>
-#include <zlib.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -29,6 +29,9 @@ class TemporaryFolder {
 
   const std::string& path() const { return path_; }
 
+  /// The path of a file in it, whether it is there or not.
+  std::string file(const std::string& name) const { return path_ + "/" + name; }
+
   /// Writes a file, and the folders above it; returns its path.
   std::string write(const std::string& name, const std::string& content) const {
     const std::filesystem::path file = std::filesystem::path(path_) / name;
@@ -43,20 +46,10 @@ class TemporaryFolder {
   std::string path_;
 };
 
-/// The content of a gzip file with this content.
-inline std::string gzipped(const std::string& content) {
-  z_stream stream{};
-  constexpr int gzip_only = 15 + 16;
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, gzip_only, 8, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
-  std::string packed(deflateBound(&stream, static_cast<uLong>(content.size())), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
-  stream.avail_in = static_cast<uInt>(content.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
+/// What stands in a file; empty if there is none.
+inline std::string content(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace hypertape::testing
