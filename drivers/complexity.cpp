@@ -1,8 +1,8 @@
-// Counts oracle calls against the condition number, every method at the best setting of its grid, and fits the slopes.
+// Counts oracle calls against the condition number and against the accuracy, every method at the best setting of its
+// grid, and fits the slopes.
 
 #include <Eigen/Eigenvalues>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -12,77 +12,178 @@
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
 #include "drivers/common/output.hpp"
+#include "drivers/common/parallel.hpp"
 #include "hypertape/core/require.hpp"
-#include "hypertape/outer/registry.hpp"
 #include "hypertape/theory/complexity.hpp"
 #include "problems/quadratic/quadratic.hpp"
+#include "problems/quartic/quartic.hpp"
 
 namespace po = boost::program_options;
 using namespace hypertape;
 
 namespace {
 
+using drivers::all_combinations;
 using drivers::exact;
 
-std::string whole(double value) { return std::to_string(std::max(1L, std::lround(value))); }
+/// What a grid may depend on: the lower level's condition, and Hess Phi and |grad Phi| at the start.
+struct Scale {
+  double kappa;
+  double L;
+  double target;    // the accuracy asked for
+  double relative;  // the same, relative to the start
+};
 
-/// One method and the settings among which it is tuned, for a lower level of condition kappa and an outer constant L.
+using Values = std::vector<std::string>;
+
+Values over(std::initializer_list<double> factors, double divisor) {
+  Values out;
+  for (const double factor : factors) out.push_back(exact(factor / divisor));
+  return out;
+}
+
+Values whole(std::initializer_list<double> factors, double unit) {
+  Values out;
+  for (const double factor : factors) out.push_back(std::to_string(std::max(1L, std::lround(factor * unit))));
+  return out;
+}
+
+std::vector<Settings> with(std::vector<Settings> grid, const Settings& more) {
+  for (Settings& settings : grid) settings.insert(settings.end(), more.begin(), more.end());
+  return grid;
+}
+
+/// Perturbations small enough not to spoil the accuracy.
+std::string radius(const Scale& s) { return exact(0.01 * s.target / s.L); }
+
+std::vector<Settings> aid_grid(const Scale& s) {
+  return all_combinations({{"steps", {"1", "2", "5", "10", "20"}},
+                           {"products", {"1", "2", "5", "10"}},
+                           {"eta", over({1.8, 1.4, 1.0, 0.5}, s.L)}});
+}
+
+std::vector<Settings> paid_grid(const Scale& s) {
+  return with(aid_grid(s), {{"r", radius(s)}, {"threshold", exact(10 * s.target)}});
+}
+
+std::vector<Settings> ba_grid(const Scale& s) {
+  return all_combinations(
+      {{"c", {"0.5", "1", "2", "4"}}, {"products", {"1", "2", "5", "10"}}, {"eta", over({1.8, 1.4, 1.0, 0.5}, s.L)}});
+}
+
+std::vector<Settings> itd_grid(const Scale& s) {
+  return all_combinations({{"steps", whole({16, 8, 4, 2, 1}, s.kappa)}, {"eta", over({1.8, 1.0}, s.L)}});
+}
+
+/// The penalty's bias falls with lambda, and has to be below the accuracy.
+std::vector<Settings> f2ba_grid(const Scale& s) {
+  return all_combinations({{"lambda", over({1000, 100, 10}, s.relative)},
+                           {"steps", whole({4, 2, 1}, std::sqrt(s.kappa))},
+                           {"eta", over({1.0}, s.L)}});
+}
+
+std::vector<Settings> accelerated_lower(const Scale& s) {
+  return all_combinations({{"steps", whole({0.5, 1, 2, 4}, std::sqrt(s.kappa))},
+                           {"products", whole({0.25, 0.5, 1, 2}, std::sqrt(s.kappa))},
+                           {"eta", over({1}, s.L)},
+                           {"B", {"inf"}}});
+}
+
+std::vector<Settings> rahgd_grid(const Scale& s) {
+  std::vector<Settings> out;
+  for (const char* theta : {"0.5", "0.2", "0.1", "0.05", "0.02", "0.01", "0.005"})
+    for (const Settings& settings : with(accelerated_lower(s), {{"theta", theta}})) out.push_back(settings);
+  return out;
+}
+
+std::vector<Settings> prahgd_grid(const Scale& s) { return with(rahgd_grid(s), {{"r", radius(s)}}); }
+
+std::vector<Settings> gradient_restart_grid(const Scale& s) {
+  return with(accelerated_lower(s), {{"theta", "0"}, {"gradient_restart", "true"}});
+}
+
+std::vector<Settings> pragda_grid(const Scale& s) {
+  return all_combinations({{"steps", whole({0.5, 1, 2, 4}, std::sqrt(s.kappa))},
+                           {"eta", over({1}, s.L)},
+                           {"B", {"inf"}},
+                           {"theta", {"0.5", "0.2", "0.1", "0.05", "0.02", "0.01", "0.005"}},
+                           {"r", {radius(s)}}});
+}
+
+std::vector<Settings> gda_grid(const Scale& s) {
+  return all_combinations(
+      {{"alpha", {"1", "1.8"}}, {"eta", over({1.8, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005}, s.L)}});
+}
+
+std::vector<Settings> perturbed_gda_grid(const Scale& s) {
+  return with(gda_grid(s), {{"r", radius(s)}, {"threshold", exact(10 * s.target)}});
+}
+
+std::vector<Settings> imcn_grid(const Scale& s) {
+  return all_combinations({{"steps", whole({1, 2, 4}, std::sqrt(s.kappa))},
+                           {"products", whole({1, 2, 4}, std::sqrt(s.kappa))},
+                           {"M", {"0.1", "1", "10"}},
+                           {"L", {exact(s.L)}},
+                           {"mu_s", over({1}, s.L)},
+                           {"J", {"10", "50", "200"}}});
+}
+
+/// A method and the settings among which it is tuned.
 struct Method {
   std::string label;
   std::string solver;
-  std::vector<Settings> (*grid)(double kappa, double L);
+  std::vector<Settings> (*grid)(const Scale&);
+  bool minimax = false;
 };
-
-std::vector<Settings> aid_grid(double, double L) {
-  std::vector<Settings> out;
-  for (const char* D : {"1", "2", "5", "10", "20"})
-    for (const char* N : {"1", "2", "5", "10"})
-      for (const double eta : {1.8, 1.4, 1.0, 0.5})
-        out.push_back({{"steps", D}, {"products", N}, {"eta", exact(eta / L)}});
-  return out;
-}
-
-std::vector<Settings> rahgd_grid(double kappa, double L) {
-  std::vector<Settings> out;
-  for (const double T : {0.5, 1.0, 2.0, 4.0})
-    for (const double N : {0.25, 0.5, 1.0, 2.0})
-      for (const double theta : {0.5, 1.0, 2.0, 4.0})
-        out.push_back({{"steps", whole(T * std::sqrt(kappa))},
-                       {"products", whole(N * std::sqrt(kappa))},
-                       {"theta", exact(std::min(1.0, theta / kappa))},
-                       {"B", "inf"},
-                       {"eta", exact(1 / L)}});
-  return out;
-}
-
-std::vector<Settings> gradient_restart_grid(double kappa, double L) {
-  std::vector<Settings> out;
-  for (const double T : {0.5, 1.0, 2.0, 4.0})
-    for (const double N : {0.25, 0.5, 1.0, 2.0})
-      out.push_back({{"steps", whole(T * std::sqrt(kappa))},
-                     {"products", whole(N * std::sqrt(kappa))},
-                     {"theta", "0"},
-                     {"gradient_restart", "true"},
-                     {"B", "inf"},
-                     {"eta", exact(1 / L)}});
-  return out;
-}
 
 const std::vector<Method> methods{
+    {"BA (warm)", "ba", ba_grid},
     {"AID-BiO", "aid", aid_grid},
+    {"ITD-BiO", "itd", itd_grid},
+    {"F2BA", "f2ba", f2ba_grid},
     {"RAHGD", "rahgd", rahgd_grid},
     {"RAHGD, gradient restart", "rahgd", gradient_restart_grid},
+    {"PAID-BiO", "paid", paid_grid},
+    {"PRAHGD", "prahgd", prahgd_grid},
+    {"GDA", "gda", gda_grid, true},
+    {"perturbed GDA", "perturbed_gda", perturbed_gda_grid, true},
+    {"PRAGDA", "pragda", pragda_grid, true},
+    {"iMCN", "imcn", imcn_grid, true},
 };
 
-/// Calls until |grad Phi| <= relative |grad Phi(x_0)|, the gradient in closed form and not counted; 0 if not within
-/// `most` calls.
-std::int64_t calls_needed(const Method& method, Settings settings, problems::Problem& problem, double relative,
+/// One study: what grows along the x-axis, and the problem at each of its points.
+struct Study {
+  std::string name;   // of its files
+  std::string title;  // of its figure
+  std::string label;  // of its x-axis
+  std::vector<double> points;
+  double kappa, relative;  // whichever of them is not the x-axis
+
+  double kappa_at(double point) const { return name == "kappa" ? point : kappa; }
+  double relative_at(double point) const { return name == "kappa" ? relative : point; }
+
+  /// Along kappa the outer problem has condition kappa^2 (bilevel, C = I) or kappa (minimax); along epsilon Phi is flat
+  /// around its minimum, so that powers of epsilon count and not its logarithm.
+  problems::Problem make(bool minimax, double point, std::uint64_t seed) const {
+    if (name == "epsilon") return problems::make_quartic({.kappa = kappa, .minimax = minimax, .seed = seed});
+    const auto q =
+        problems::generate_quadratic({.dims = {20, 20}, .kappa = point, .identity_coupling = true, .seed = seed});
+    return minimax ? problems::make_quadratic_minimax(q) : problems::make_quadratic(q);
+  }
+};
+
+struct Best {
+  OracleCounts counts;  // none if no setting reaches the accuracy
+  Settings settings;
+};
+
+/// Calls until |grad Phi| <= target, the gradient in closed form and not counted; none if not within `most` calls.
+OracleCounts calls_needed(const Method& method, Settings settings, problems::Problem& problem, double target,
                           std::int64_t most) {
-  const double target = relative * problem.closed_form.grad_phi(problem.start.x).norm();
-  std::int64_t reached = 0;
+  OracleCounts reached;
   const Observer observer = [&](const Iterate& i) {
     if (problem.closed_form.grad_phi(i.x).norm() > target) return true;
-    reached = i.counts.total();
+    reached = i.counts;
     return false;
   };
   settings.insert(settings.begin(), {{"mu", exact(problem.constants.mu)},
@@ -94,119 +195,247 @@ std::int64_t calls_needed(const Method& method, Settings settings, problems::Pro
   return reached;
 }
 
-struct Best {
-  std::int64_t calls = 0;
-  Settings settings;
-};
-
 /// The grid's best setting. No setting may take more calls than the best before it.
-Best tune(const Method& method, double kappa, std::uint64_t seed, double relative, std::int64_t most) {
-  auto problem = problems::make_quadratic(
-      problems::generate_quadratic({.dims = {20, 20}, .kappa = kappa, .identity_coupling = true, .seed = seed}));
+Best tune(const Method& method, const Study& study, double point, std::uint64_t seed, std::int64_t most) {
+  auto problem = study.make(method.minimax, point, seed);
   const Mat hessian = problem.closed_form.hess_phi(problem.start.x);
-  const double L = Eigen::SelfAdjointEigenSolver<Mat>(hessian, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff();
-  Best best{most, {}};
-  for (const Settings& settings : method.grid(kappa, L)) {
-    const std::int64_t calls = calls_needed(method, settings, problem, relative, best.calls);
-    if (calls > 0 && calls < best.calls) best = {calls, settings};
+  const Scale scale{study.kappa_at(point),
+                    Eigen::SelfAdjointEigenSolver<Mat>(hessian, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff(),
+                    study.relative_at(point) * problem.closed_form.grad_phi(problem.start.x).norm(),
+                    study.relative_at(point)};
+  Best best;
+  for (const Settings& settings : method.grid(scale)) {
+    const OracleCounts counts = calls_needed(method, settings, problem, scale.target, most);
+    if (counts.total() == 0 || counts.total() >= most) continue;
+    most = counts.total();
+    best = {counts, settings};
   }
-  require(!best.settings.empty(), method.label, ": no setting reaches the accuracy within ", most, " calls");
   return best;
 }
 
-std::vector<double> parse_numbers(const std::string& list) {
+/// The four kinds of calls and their sum, geometric means over the seeds; zero where a seed has none.
+struct Means {
+  double f, g, jv, hv, total;
+};
+
+constexpr std::pair<const char*, double Means::*> kinds[] = {
+    {"Gc(f)", &Means::f}, {"Gc(g)", &Means::g}, {"JV", &Means::jv}, {"HV", &Means::hv}, {"all", &Means::total}};
+
+Means geometric_means(const std::vector<Best>& of_seeds) {
+  const auto mean = [&](const auto& count) {
+    double logs = 0;
+    for (const Best& best : of_seeds) {
+      if (count(best.counts) == 0) return 0.0;
+      logs += std::log(static_cast<double>(count(best.counts)));
+    }
+    return std::exp(logs / static_cast<double>(of_seeds.size()));
+  };
+  return {mean([](const OracleCounts& c) { return c.f; }), mean([](const OracleCounts& c) { return c.g; }),
+          mean([](const OracleCounts& c) { return c.jv; }), mean([](const OracleCounts& c) { return c.hv; }),
+          mean([](const OracleCounts& c) { return c.total(); })};
+}
+
+/// The exponent in the paper's bound, of the kind or of the largest kind; none where it has none.
+std::optional<double> predicted_exponent(const Study& study, const std::string& solver, double Means::*kind) {
+  const auto known = theory::methods();
+  if (std::find(known.begin(), known.end(), solver) == known.end()) return std::nullopt;
+  const theory::Complexity& bound = theory::complexity(solver);
+  const auto exponent = [&](const std::optional<theory::Exponents>& e) -> std::optional<double> {
+    if (!e) return std::nullopt;
+    return study.name == "kappa" ? e->kappa : -e->epsilon;
+  };
+  if (kind == &Means::f) return exponent(bound.gc_f);
+  if (kind == &Means::g) return exponent(bound.gc_g);
+  if (kind == &Means::jv) return exponent(bound.jv);
+  if (kind == &Means::hv) return exponent(bound.hv);
+  return std::max({exponent(bound.gc_f), exponent(bound.gc_g), exponent(bound.jv), exponent(bound.hv)});
+}
+
+/// What a study found of one method.
+struct Row {
+  const Method* method;
+  std::vector<std::vector<Best>> runs;  // by point, then by seed
+  std::vector<Means> means;             // by point
+};
+
+/// The points at which there is such a count. Along epsilon the slope is that against 1 / epsilon.
+theory::Slope slope_of(const Study& study, const Row& row, double Means::*kind) {
+  std::vector<double> x, y;
+  for (std::size_t p = 0; p < study.points.size(); ++p)
+    if (row.means[p].*kind > 0) {
+      x.push_back(study.name == "kappa" ? study.points[p] : 1 / study.points[p]);
+      y.push_back(row.means[p].*kind);
+    }
+  return x.size() < 2 ? theory::Slope{NAN, NAN, static_cast<int>(x.size())} : theory::fit_slope(x, y);
+}
+
+std::string fixed(double value) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(2) << value;
+  return out.str();
+}
+
+/// Calls at every point, the slope with its error and the number of points, and the paper's exponents; then the same
+/// slopes by kind of call.
+std::string markdown(const Study& study, const std::vector<Row>& rows) {
+  std::ostringstream out;
+  out << "| " << study.name << " |";
+  for (const double point : study.points) out << " " << point << " |";
+  out << " slope | points | bound |\n|---|";
+  for (std::size_t i = 0; i < study.points.size() + 3; ++i) out << "---|";
+  out << "\n";
+  for (const Row& row : rows) {
+    out << "| " << row.method->label << " |";
+    for (const Means& means : row.means) {
+      if (means.total > 0)
+        out << " " << std::lround(means.total) << " |";
+      else
+        out << " - |";
+    }
+    const theory::Slope slope = slope_of(study, row, &Means::total);
+    const auto bound = predicted_exponent(study, row.method->solver, &Means::total);
+    out << (slope.points < 2 ? " -" : " " + fixed(slope.slope) + " +- " + fixed(slope.error)) << " | " << slope.points
+        << " | " << (bound ? fixed(*bound) : "-") << " |\n";
+  }
+  out << "\n| slope (bound) | Gc(f) | Gc(g) | JV | HV |\n|---|---|---|---|---|\n";
+  for (const Row& row : rows) {
+    out << "| " << row.method->label << " |";
+    for (const auto& [name, kind] : kinds) {
+      if (kind == &Means::total) continue;
+      const theory::Slope slope = slope_of(study, row, kind);
+      const auto bound = predicted_exponent(study, row.method->solver, kind);
+      out << (slope.points < 2 ? " -" : " " + fixed(slope.slope)) << (bound ? " (" + fixed(*bound) + ")" : "") << " |";
+    }
+    out << "\n";
+  }
+  return out.str();
+}
+
+nlohmann::json to_json(const Study& study, const std::vector<Row>& rows) {
+  nlohmann::json out{{"study", study.name}, {"points", study.points}};
+  if (study.name == "kappa")
+    out["relative"] = study.relative;
+  else
+    out["kappa"] = study.kappa;
+  for (const Row& row : rows) {
+    for (std::size_t p = 0; p < study.points.size(); ++p)
+      for (std::size_t s = 0; s < row.runs[p].size(); ++s) {
+        const auto& [counts, settings] = row.runs[p][s];
+        nlohmann::json chosen = nlohmann::json::object();
+        for (const auto& [option, value] : settings) chosen[option] = value;
+        out["runs"].push_back({{"method", row.method->label},
+                               {study.name, study.points[p]},
+                               {"seed", s + 1},
+                               {"calls", counts.total()},
+                               {"counts", {{"f", counts.f}, {"g", counts.g}, {"jv", counts.jv}, {"hv", counts.hv}}},
+                               {"settings", chosen}});
+      }
+    for (const auto& [name, kind] : kinds) {
+      const theory::Slope slope = slope_of(study, row, kind);
+      const auto bound = predicted_exponent(study, row.method->solver, kind);
+      out["slopes"].push_back({{"method", row.method->label},
+                               {"kind", name},
+                               {"slope", slope.slope},
+                               {"error", slope.error},
+                               {"points", slope.points},
+                               {"bound", bound ? nlohmann::json(*bound) : nlohmann::json()}});
+    }
+  }
+  return out;
+}
+
+std::string to_csv(const Study& study, const std::vector<Row>& rows) {
+  std::ostringstream csv;
+  csv << study.name;
+  for (const Row& row : rows) csv << ",\"" << row.method->label << '"';
+  for (std::size_t p = 0; p < study.points.size(); ++p) {
+    csv << '\n' << study.points[p];
+    for (const Row& row : rows) {
+      csv << ',';
+      if (row.means[p].total > 0) csv << row.means[p].total;
+    }
+  }
+  csv << '\n';
+  return csv.str();
+}
+
+void plot(const Study& study, const std::vector<Row>& rows, const std::string& note, const std::string& folder) {
+  drivers::Figure figure{study.name, study.title, study.label, "oracle calls", true, true, {}, note};
+  for (const Row& row : rows) {
+    drivers::Series series{row.method->label, {}, {}};
+    for (std::size_t p = 0; p < study.points.size(); ++p)
+      if (row.means[p].total > 0) {
+        series.x.push_back(study.name == "kappa" ? study.points[p] : 1 / study.points[p]);
+        series.y.push_back(row.means[p].total);
+      }
+    if (!series.x.empty()) figure.series.push_back(series);
+  }
+  const std::string trouble = drivers::draw(figure, folder);
+  std::cout << (trouble.empty() ? "wrote " + folder + "/" + study.name + ".svg" : "no plot: " + trouble) << "\n";
+}
+
+void carry_out(const Study& study, int seeds, std::int64_t most, const std::string& folder) {
+  std::cout << "calls until |grad Phi| <= " << (study.name == "kappa" ? exact(study.relative) : std::string("epsilon"))
+            << " |grad Phi(x_0)|" << (study.name == "kappa" ? "" : text(" at kappa = ", study.kappa))
+            << ", best of each grid, geometric mean of " << seeds << " seeds" << std::endl;
+  std::vector<Row> rows;
+  for (const Method& method : methods) {
+    Row row{&method, std::vector(study.points.size(), std::vector<Best>(static_cast<std::size_t>(seeds))), {}};
+    const auto of_point = static_cast<std::size_t>(seeds);
+    drivers::parallel_for(study.points.size() * of_point, drivers::cores(), [&](std::size_t i, int) {
+      const std::size_t p = study.points.size() - 1 - i / of_point, seed = i % of_point;  // the longest first
+      row.runs[p][seed] = tune(method, study, study.points[p], seed + 1, most);
+    });
+    for (const auto& of_seeds : row.runs) row.means.push_back(geometric_means(of_seeds));
+    rows.push_back(std::move(row));
+    std::cout << "  " << method.label << std::endl;
+  }
+  std::cout << markdown(study, rows);
+  drivers::write_csv(folder + "/" + study.name + ".csv", to_csv(study, rows));
+  nlohmann::json report = to_json(study, rows);
+  report["seeds"] = seeds;
+  report["max_calls"] = most;
+  drivers::write_json(folder + "/" + study.name + ".json", report.dump(2) + "\n", "study");
+  std::cout << "wrote " << folder << "/" << study.name << ".csv and " << folder << "/" << study.name << ".json\n";
+  const std::string setting =
+      study.name == "kappa" ? text("accuracy ", study.relative, " of the start") : text("kappa = ", study.kappa);
+  plot(study, rows, text(setting, ", seeds 1 to ", seeds), folder);
+}
+
+std::vector<double> parse_numbers(const po::variables_map& given, const char* option, double least, double below) {
+  const auto list = given[option].as<std::string>();
   std::vector<double> out;
   std::istringstream in(list);
   for (std::string item; std::getline(in, item, ',');) {
     char* end = nullptr;
     out.push_back(std::strtod(item.c_str(), &end));
-    require(!item.empty() && *end == '\0' && out.back() >= 1, "--kappas ", list,
-            ", must be numbers of at least 1, separated by commas");
+    require(!item.empty() && *end == '\0' && out.back() >= least && out.back() < below, "--", option, " ", list,
+            ", must be numbers of at least ", least, " and less than ", below, ", separated by commas");
   }
-  require(out.size() >= 2, "--kappas ", list, ", must have at least 2 numbers");
+  require(out.size() >= 2, "--", option, " ", list, ", must have at least 2 numbers");
   return out;
 }
 
-/// The exponent of kappa in the paper's bound of all calls together, which holds for every problem.
-double predicted_exponent(const std::string& solver) {
-  const theory::Complexity& bound = theory::complexity(solver);
-  double largest = 0;
-  for (const auto& kind : {bound.gc_f, bound.gc_g, bound.jv, bound.hv})
-    if (kind) largest = std::max(largest, kind->kappa);
-  return largest;
-}
-
-void plot(const std::vector<double>& kappas, const std::vector<std::vector<double>>& table, const std::string& note,
-          const std::string& folder) {
-  drivers::Figure figure{"kappa",
-                         "Oracle calls against the condition number",
-                         "condition number of the lower level",
-                         "oracle calls",
-                         true,
-                         true,
-                         {},
-                         note};
-  for (std::size_t m = 0; m < methods.size(); ++m) figure.series.push_back({methods[m].label, kappas, table[m]});
-  const std::string trouble = drivers::draw(figure, folder);
-  std::cout << (trouble.empty() ? "wrote " + folder + "/kappa.svg" : "no plot: " + trouble) << "\n";
-}
-
 int run(const po::variables_map& given) {
-  const auto kappas = parse_numbers(given["kappas"].as<std::string>());
-  const double relative = given["relative"].as<double>();
+  const auto kappas = parse_numbers(given, "kappas", 1, 1e6), epsilons = parse_numbers(given, "epsilons", 1e-12, 1);
+  const double relative = given["relative"].as<double>(), kappa = given["kappa"].as<double>();
   require(relative > 0 && relative < 1, "--relative ", relative, ", must be between 0 and 1");
+  require(kappa >= 1, "--kappa ", kappa, ", must be at least 1");
   const int seeds = given["seeds"].as<int>();
   require(seeds >= 1, "--seeds ", seeds, ", must be at least 1");
+  const auto which = given["study"].as<std::string>();
+  require(which == "kappa" || which == "epsilon" || which == "both", "--study ", which,
+          ", must be kappa, epsilon or both");
   const auto most = given["max-calls"].as<std::int64_t>();
   const auto folder = given["out"].as<std::string>();
   std::filesystem::create_directories(folder);
-
-  nlohmann::json report{{"study", "kappa"}, {"relative", relative}, {"seeds", seeds}, {"kappas", kappas}};
-  std::cout << "calls until |grad Phi| <= " << relative << " |grad Phi(x_0)|, best of each grid, geometric mean of "
-            << seeds << " seeds\n"
-            << std::left << std::setw(26) << "kappa" << std::right;
-  for (const double kappa : kappas) std::cout << std::setw(10) << kappa;
-  std::cout << std::setw(16) << "slope" << std::setw(8) << "bound" << std::endl;
-  std::vector<std::vector<double>> table;
-  for (const Method& method : methods) {
-    std::cout << std::left << std::setw(26) << method.label << std::right;
-    std::vector<double> means;
-    for (const double kappa : kappas) {
-      double logs = 0;
-      for (int seed = 1; seed <= seeds; ++seed) {
-        const Best best = tune(method, kappa, static_cast<std::uint64_t>(seed), relative, most);
-        logs += std::log(static_cast<double>(best.calls));
-        nlohmann::json chosen;
-        for (const auto& [option, value] : best.settings) chosen[option] = value;
-        report["runs"].push_back(
-            {{"method", method.label}, {"kappa", kappa}, {"seed", seed}, {"calls", best.calls}, {"settings", chosen}});
-      }
-      means.push_back(std::exp(logs / seeds));
-      std::cout << std::setw(10) << std::lround(means.back()) << std::flush;
-    }
-    const theory::Slope slope = theory::fit_slope(kappas, means);
-    std::cout << std::setw(8) << std::fixed << std::setprecision(2) << slope.slope << " +- " << slope.error
-              << std::setw(8) << predicted_exponent(method.solver) << std::defaultfloat << std::setprecision(6)
-              << std::endl;
-    report["slopes"].push_back({{"method", method.label},
-                                {"slope", slope.slope},
-                                {"error", slope.error},
-                                {"points", slope.points},
-                                {"bound", predicted_exponent(method.solver)}});
-    table.push_back(means);
-  }
-  std::ostringstream csv;
-  csv << "kappa";
-  for (const Method& method : methods) csv << ",\"" << method.label << '"';
-  for (std::size_t k = 0; k < kappas.size(); ++k) {
-    csv << '\n' << kappas[k];
-    for (const auto& means : table) csv << ',' << means[k];
-  }
-  csv << '\n';
-  drivers::write_csv(folder + "/kappa.csv", csv.str());
-  drivers::write_json(folder + "/kappa.json", report.dump(2) + "\n", "study");
-  std::cout << "wrote " << folder << "/kappa.csv and " << folder << "/kappa.json\n";
-  plot(kappas, table, text("accuracy ", relative, " of the start, seeds 1 to ", seeds), folder);
+  if (which != "epsilon")
+    carry_out({"kappa", "Oracle calls against the condition number", "condition number of the lower level", kappas,
+               kappa, relative},
+              seeds, most, folder);
+  if (which != "kappa")
+    carry_out({"epsilon", "Oracle calls against the accuracy", "1 / epsilon", epsilons, kappa, relative}, seeds, most,
+              folder);
   return 0;
 }
 
@@ -216,15 +445,27 @@ int main(int argc, char** argv) {
   drivers::CommandLine line;
   line.name = "complexity";
   line.purpose =
-      "counts oracle calls against the condition number kappa of the lower level, on the quadratic problem\n"
-      "with C = I, whose Hess Phi has condition kappa^2. Each method is tuned on its grid for each kappa and seed.";
-  line.examples = "  complexity\n  complexity --kappas 5,10,20 --relative 1e-4 --seeds 5 --out results/quick\n";
-  line.options.add_options()("kappas", po::value<std::string>()->default_value("5,10,20,40,80")->value_name("LIST"),
-                             "condition numbers")("relative", po::value<double>()->default_value(1e-8)->value_name("R"),
-                                                  "accuracy, relative to the start")(
+      "counts oracle calls against the condition number kappa of the lower level and against the accuracy\n"
+      "epsilon, for every solver, and fits the slopes beside the exponents of the paper's tables. Against kappa on\n"
+      "quadratics with C = I (Hess Phi of condition kappa^2, minimax: kappa), against epsilon on sums of fourth "
+      "powers.\n"
+      "Each method is tuned on its grid for each point and seed; what no setting reaches within the budget is left "
+      "out.";
+  line.examples =
+      "  complexity\n"
+      "  complexity --study epsilon --epsilons 1e-1,1e-2,1e-3 --seeds 5\n"
+      "  complexity --study kappa --kappas 5,10,20 --relative 1e-4 --out results/quick\n";
+  line.options.add_options()("study", po::value<std::string>()->default_value("both")->value_name("WHICH"),
+                             "kappa, epsilon or both")(
+      "kappas", po::value<std::string>()->default_value("5,10,20,40,80")->value_name("LIST"), "condition numbers")(
+      "relative", po::value<double>()->default_value(1e-8)->value_name("R"),
+      "accuracy of the study along kappa, relative to the start")(
+      "epsilons", po::value<std::string>()->default_value("1e-1,1e-2,1e-3,1e-4,1e-5,1e-6")->value_name("LIST"),
+      "accuracies, relative to the start")("kappa", po::value<double>()->default_value(10)->value_name("K"),
+                                           "condition number of the study along epsilon")(
       "seeds", po::value<int>()->default_value(3)->value_name("N"), "instances, seeds 1 to N")(
-      "max-calls", po::value<std::int64_t>()->default_value(3'000'000)->value_name("N"), "budget for one run")(
+      "max-calls", po::value<std::int64_t>()->default_value(1'000'000)->value_name("N"), "budget for one run")(
       "out", po::value<std::string>()->default_value("results/complexity")->value_name("DIR"),
-      "folder for kappa.csv, kappa.json and kappa.svg");
+      "folder for kappa.csv, kappa.json, kappa.svg, epsilon.csv and so on");
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

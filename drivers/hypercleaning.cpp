@@ -112,14 +112,23 @@ Data generate(const Amounts& amounts, std::uint64_t seed) {
   return data;
 }
 
+/// The weights that believe every label.
+Vec all_weights_one(Index n) { return Vec::Constant(n, 40.0); }
+
+/// The largest curvature of g with these weights, and so with any; the problem's own bound is several times that.
+double measured_l(const problems::Problem& problem) {
+  return 1.1 *
+         lanczos(problem.oracle->curvature_at(all_weights_one(problem.start.x.size()), problem.start.y), 10, 1).largest;
+}
+
 /// What softmax regression reaches that believes every label: the score on the test set of argmin g with all weights 1.
 problems::Score trained_on(const problems::LabelledRows& rows, const Data& data, const RowOptions& options) {
   auto problem =
       problems::make_hypercleaning({rows, data.problem.validation, data.problem.classes, data.problem.regularisation},
                                    problems::Storage::automatic, options);
-  const Vec x = Vec::Constant(problem.start.x.size(), 40.0);
+  const Vec x = all_weights_one(problem.start.x.size());
   Vec y = problem.start.y;
-  const double l = 1.1 * lanczos(problem.oracle->curvature_at(x, y), 10, 1).largest;
+  const double l = measured_l(problem);
   const double root = std::sqrt(l / problem.constants.mu);
   agd([&](const Vec& at, Vec& out) { problem.oracle->grad_y_g(x, at, out); }, y,
       {.step = 1 / l, .momentum = (root - 1) / (root + 1), .max_iterations = 3000, .tolerance = 1e-4});
@@ -128,37 +137,30 @@ problems::Score trained_on(const problems::LabelledRows& rows, const Data& data,
 
 std::string percent(double share) { return text(100 * share, " %"); }
 
-/// Grids for --tune. The gradient in x_i is of the order 1/n, so steps grow with n.
+/// The paper's grids where they fit: its outer steps, up to 10, are too short by the number of examples n, as the
+/// gradient in x_i is of the order 1/n, and its 50 and more lower steps are more than warm starts need; the lower step
+/// is 1/l, measured, for every method. A perturbed method takes the settings of the one it perturbs.
 void add_grids(drivers::Experiment& experiment, Index n) {
-  const auto scaled = [&](std::initializer_list<double> factors) {
-    std::vector<std::string> out;
-    for (const double factor : factors) out.push_back(drivers::exact(factor * static_cast<double>(n)));
-    return out;
-  };
-  const auto accelerated = drivers::all_combinations({{"eta", scaled({0.5, 2, 8})},
-                                                      {"theta", {"0.1", "0.3"}},
-                                                      {"B_factor", {"1", "10"}},
-                                                      {"steps", {"5", "20"}},
-                                                      {"products", {"5"}}});
-  const auto plain =
-      drivers::all_combinations({{"eta", scaled({0.5, 2, 8})}, {"steps", {"5", "20"}}, {"products", {"5"}}});
-  experiment.grids["rahgd"] = experiment.grids["prahgd"] = accelerated;
-  experiment.grids["aid"] = experiment.grids["paid"] = plain;
-  experiment.grids["itd"] = drivers::all_combinations({{"eta", scaled({0.5, 2, 8})}, {"steps", {"5", "20"}}});
+  std::vector<std::string> eta;
+  for (const double factor : {1, 2, 4, 8}) eta.push_back(drivers::exact(factor * static_cast<double>(n)));
+  const std::vector<std::string> steps{"5", "10", "20", "50"};
+  experiment.grids["rahgd"] = drivers::all_combinations(
+      {{"eta", eta}, {"theta", {"0.1", "0.3"}}, {"B_factor", {"1"}}, {"steps", steps}, {"products", {"3", "6"}}});
+  experiment.grids["aid"] = drivers::all_combinations({{"eta", eta}, {"steps", steps}, {"products", {"3", "6", "12"}}});
+  experiment.grids["itd"] = drivers::all_combinations({{"eta", eta}, {"steps", steps}});
   experiment.grids["ba"] =
-      drivers::all_combinations({{"eta", scaled({0.5, 2, 8})}, {"c", {"2", "8"}}, {"products", {"5"}}});
+      drivers::all_combinations({{"eta", eta}, {"c", {"1", "2", "4", "8"}}, {"products", {"3", "6"}}});
+  experiment.grids["prahgd"] = experiment.grids["paid"] = drivers::all_combinations({{"r", {"0.01", "1"}}});
+  experiment.tuned_after = {{"prahgd", "rahgd"}, {"paid", "aid"}};
 }
 
-/// Good settings on MNIST with 20,000 examples, steps scaled to n; found by --tune.
-void add_defaults(drivers::Experiment& experiment, Index n) {
-  const auto eta = [&](double factor) { return drivers::exact(factor * static_cast<double>(n)); };
-  experiment.defaults["rahgd"] = {
-      {"eta", eta(2)}, {"theta", "0.1"}, {"B_factor", "1"}, {"steps", "20"}, {"products", "5"}};
-  experiment.defaults["prahgd"] = experiment.defaults["rahgd"];
-  experiment.defaults["aid"] = {{"eta", eta(2)}, {"steps", "20"}, {"products", "5"}};
-  experiment.defaults["paid"] = experiment.defaults["aid"];
-  experiment.defaults["itd"] = {{"eta", eta(2)}, {"steps", "20"}};
-  experiment.defaults["ba"] = {{"eta", eta(2)}, {"c", "8"}, {"products", "5"}};
+/// The shipped settings are for 20,000 examples; steps grow with their number.
+drivers::SolverSettings scaled_settings(Index n) {
+  auto out = drivers::shipped_settings("hypercleaning");
+  for (auto& [solver, settings] : out)
+    for (auto& [option, value] : settings)
+      if (option == "eta") value = drivers::exact(std::stod(value) * static_cast<double>(n) / 20000);
+  return out;
 }
 
 int run(const po::variables_map& given) {
@@ -178,14 +180,12 @@ int run(const po::variables_map& given) {
   data.problem.regularisation = given["regularisation"].as<double>();
   const RowOptions options{.threads = given["threads"].as<int>()};
 
-  drivers::Experiment experiment{"hypercleaning",
-                                 problems::make_hypercleaning(data.problem, problems::Storage::automatic, options)};
-  experiment.problem.constants.l =
-      1.1 *
-      lanczos(
-          experiment.problem.oracle->curvature_at(Vec::Constant(amounts.training, 40.0), experiment.problem.start.y),
-          10, 1)
-          .largest;  // with all weights 1, the largest they can be; the bound of the problem is several times that
+  drivers::Experiment experiment{"hypercleaning", [&] {
+                                   auto problem = problems::make_hypercleaning(data.problem,
+                                                                               problems::Storage::automatic, options);
+                                   problem.constants.l = measured_l(problem);
+                                   return problem;
+                                 }};
   experiment.metrics = {
       {"test_loss",
        [&](const Vec&, const Vec& y) { return problems::score(data.test.features, data.test.labels, y).loss; }},
@@ -201,7 +201,7 @@ int run(const po::variables_map& given) {
       {"test_accuracy_calls", "Test accuracy against oracle calls", "test_accuracy", "test accuracy", true, 0, false},
       {"test_accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false},
   };
-  add_defaults(experiment, amounts.training);
+  experiment.defaults = scaled_settings(amounts.training);
   add_grids(experiment, amounts.training);
 
   const auto dirty = trained_on(data.problem.training, data, options);
@@ -243,5 +243,6 @@ int main(int argc, char** argv) {
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
       "seed of splits, wrong labels, perturbations");
   drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid");
+  drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

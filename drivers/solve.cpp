@@ -14,8 +14,8 @@ int run(const po::variables_map& given) {
   if (drivers::listed_options(given)) return 0;
   require(given.count("problem") > 0, "give --problem NAME; the problems are\n", drivers::known_problems());
   const auto name = given["problem"].as<std::string>();
-  drivers::Experiment experiment{name, problems::make_problem(name, drivers::problem_arguments(given))};
-  return drivers::compare(given, experiment);
+  return drivers::compare(given,
+                          {name, [&] { return problems::make_problem(name, drivers::problem_arguments(given)); }});
 }
 
 }  // namespace

@@ -60,9 +60,10 @@ void print_seeds(const drivers::Experiment& experiment, MinimaxStart start, cons
 int run_from(const po::variables_map& given, MinimaxStart start) {
   const bool near = start == MinimaxStart::near_saddle;
   drivers::Experiment experiment{near ? "synthetic_minimax_near_saddle" : "synthetic_minimax_far",
-                                 problems::make_synthetic_minimax({}, start)};
-  const auto phi = experiment.problem.closed_form.phi;
-  const double best = experiment.problem.optimum->phi;
+                                 [start] { return problems::make_synthetic_minimax({}, start); }};
+  const auto known = experiment.make();
+  const auto phi = known.closed_form.phi;
+  const double best = known.optimum->phi;
   experiment.metrics = {{"gap", [phi, best](const Vec& x, const Vec&) { return phi(x) - best; }}};
   experiment.figures = {
       {"gap_calls", "Phi - Phi* against oracle calls", "gap", "Phi - Phi*", true, 0, true},
@@ -70,12 +71,11 @@ int run_from(const po::variables_map& given, MinimaxStart start) {
   };
   // The paper's grid, its exponents read as negative: larger steps for y diverge.
   const std::vector<std::string> steps{"0.1", "0.5", "0.01", "0.05", "0.001", "0.005"};
-  experiment.defaults["pragda"] = {{"eta", "0.5"}, {"theta", "0.1"}, {"B", "0.3"}, {"r", "1e-3"}, {"steps", "1"}};
-  experiment.defaults["gda"] = {{"eta", "0.5"}, {"alpha", "0.05"}};
-  experiment.defaults["perturbed_gda"] = {{"eta", "0.5"}, {"alpha", "0.05"}, {"r", "1e-3"}};
-  experiment.defaults["imcn"] = {{"M", "2"}, {"L", near ? "0.2" : "1"}, {"mu_s", "1"}, {"J", "50"}};
+  std::vector<std::string> thetas;
+  for (int tenths = 1; tenths <= 9; ++tenths) thetas.push_back(text("0.", tenths));
+  experiment.defaults = drivers::shipped_settings(experiment.name);
   experiment.grids["pragda"] = drivers::all_combinations(
-      {{"eta", steps}, {"theta", steps}, {"B", {"0.3", "inf"}}, {"r", {"1e-3"}}, {"steps", {"1", "3"}}});
+      {{"eta", steps}, {"theta", thetas}, {"B", {"0.3", "inf"}}, {"r", {"1e-3"}}, {"steps", {"1", "3"}}});
   experiment.grids["gda"] = experiment.grids["perturbed_gda"] =
       drivers::all_combinations({{"eta", steps}, {"alpha", {"0.05", "0.01", "0.005", "0.001"}}});
   experiment.grids["imcn"] =
@@ -110,5 +110,6 @@ int main(int argc, char** argv) {
       "seeds", po::value<int>()->default_value(21)->value_name("N"), "seeds for the table of calls")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"), "seed of the runs that are drawn");
   drivers::add_comparison_options(line.options, "pragda,gda,perturbed_gda,imcn");
+  drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

@@ -5,6 +5,7 @@
 #include "problems/hypercleaning/hypercleaning.hpp"
 #include "problems/hyperparameter_logistic/hyperparameter_logistic.hpp"
 #include "problems/quadratic/quadratic.hpp"
+#include "problems/quartic/quartic.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "problems/strict_saddle/strict_saddle.hpp"
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
@@ -13,14 +14,24 @@ namespace hypertape::problems {
 namespace {
 
 void refuse_quadratic_arguments(const char* name, const ProblemArguments& a) {
-  require(!a.instance, name, ": --instance is for quadratic only");
-  require(!a.kappa, name, ": --kappa is for quadratic only");
+  require(!a.instance, name, ": --instance is for quadratic and quadratic_minimax only");
+  require(!a.kappa, name, ": --kappa is for quadratic, quadratic_minimax and quartic only");
 }
 
-Problem quadratic(const ProblemArguments& a) {
-  require(!a.instance || !a.kappa, "quadratic: --instance and --kappa exclude each other");
-  if (a.instance) return make_quadratic(read_quadratic(*a.instance));
-  return make_quadratic(generate_quadratic({.kappa = a.kappa.value_or(10), .seed = a.seed}));
+Quadratic quadratic_instance(const char* name, const ProblemArguments& a) {
+  require(!a.instance || !a.kappa, name, ": --instance and --kappa exclude each other");
+  return a.instance ? read_quadratic(*a.instance) : generate_quadratic({.kappa = a.kappa.value_or(10), .seed = a.seed});
+}
+
+Problem quadratic(const ProblemArguments& a) { return make_quadratic(quadratic_instance("quadratic", a)); }
+
+Problem quadratic_minimax(const ProblemArguments& a) {
+  return make_quadratic_minimax(quadratic_instance("quadratic_minimax", a));
+}
+
+Problem quartic(const ProblemArguments& a) {
+  require(!a.instance, "quartic: --instance is for quadratic and quadratic_minimax only");
+  return make_quartic({.kappa = a.kappa.value_or(10), .seed = a.seed});
 }
 
 Problem ridge(const ProblemArguments& a) {
@@ -65,6 +76,8 @@ const std::vector<ProblemEntry>& registry() {
        hyperparameter_logistic},
       {"hyper_representation", "the first layer of a network above a ridge head", hyper_representation},
       {"strict_saddle", "approximation of a matrix by yy', started where plain descent meets a saddle", strict_saddle},
+      {"quartic", "a sum of fourth powers, flat around its minimum, over a quadratic", quartic},
+      {"quadratic_minimax", "quadratic, concave in y, everything in closed form", quadratic_minimax},
       {"synthetic_minimax", "W-shaped function with a strict saddle, concave in y", synthetic_minimax},
   };
   return entries;

@@ -8,10 +8,12 @@
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "drivers/common/output.hpp"
+#include "drivers/common/parallel.hpp"
 #include "drivers/common/progress.hpp"
 #include "drivers/common/report.hpp"
 #include "hypertape/core/require.hpp"
@@ -20,12 +22,6 @@ namespace hypertape::drivers {
 
 namespace po = boost::program_options;
 using nlohmann::json;
-
-std::string exact(double value) {
-  std::ostringstream out;
-  out << std::setprecision(17) << value;
-  return out.str();
-}
 
 std::vector<Settings> all_combinations(const std::vector<std::pair<std::string, std::vector<std::string>>>& values) {
   std::vector<Settings> out{{}};
@@ -58,11 +54,16 @@ void add_comparison_options(po::options_description& options, const std::string&
       "max-iterations", po::value<std::string>()->value_name("N"), "budget of outer iterations, for each solver")(
       "max-calls", po::value<std::string>()->value_name("N"), "budget of oracle calls, for each solver")(
       "max-seconds", po::value<std::string>()->value_name("S"), "budget of time, for each solver")(
-      "tune", "first find each solver's best options on its grid; an interrupted tuning goes on")(
-      "tune-calls", po::value<std::int64_t>()->default_value(0)->value_name("N"),
-      "budget of one run of the tuning (0: that of the real runs)")(
       "out", po::value<std::string>()->value_name("DIR"),
       "folder for trace.csv, summary.json and what is drawn (default results/NAME)");
+}
+
+void add_tuning_options(po::options_description& options) {
+  options.add_options()("tune", "first find each solver's best options on its grid; an interrupted tuning goes on")(
+      "tune-calls", po::value<std::int64_t>()->default_value(0)->value_name("N"),
+      "budget of one run of the tuning (0: that of the real runs)")(
+      "tune-jobs", po::value<int>()->default_value(0)->value_name("N"),
+      "settings tried at the same time, each on its own copy of the problem (0: one for every core)");
 }
 
 bool listed_options(const po::variables_map& given) {
@@ -83,20 +84,6 @@ std::vector<std::string> split(const std::string& list) {
   return out;
 }
 
-/// One `--set`: an option of one solver, `rahgd.eta=0.1`, or of all that are run, `eta=0.1`.
-struct Setting {
-  std::string solver, option, value;
-};
-
-Setting parse_setting(const std::string& given) {
-  const auto equals = given.find('=');
-  require(equals != std::string::npos && equals > 0, "--set ", given, ", must be OPTION=VALUE or SOLVER.OPTION=VALUE");
-  const std::string name = given.substr(0, equals);
-  const auto dot = name.find('.');
-  if (dot == std::string::npos) return {{}, name, given.substr(equals + 1)};
-  return {name.substr(0, dot), name.substr(dot + 1), given.substr(equals + 1)};
-}
-
 /// What the command line says of the runs.
 struct Plan {
   std::vector<const SolverEntry*> chosen;
@@ -104,12 +91,12 @@ struct Plan {
   std::string folder;
 };
 
-Plan read_plan(const po::variables_map& given, const Experiment& experiment) {
+Plan read_plan(const po::variables_map& given, const Experiment& experiment, const problems::Problem& problem) {
   Plan plan;
   require(given.count("solver") > 0, "give --solver A,B,C; the solvers are\n", known_solvers());
   for (const auto& one : split(given["solver"].as<std::string>())) {
     plan.chosen.push_back(&solver(one));
-    require(!plan.chosen.back()->minimax || experiment.problem.minimax, one, ": solves minimax problems only, which ",
+    require(!plan.chosen.back()->minimax || problem.minimax, one, ": solves minimax problems only, which ",
             experiment.name, " is not");
   }
   require(!plan.chosen.empty(), "--solver is empty; the solvers are\n", known_solvers());
@@ -127,28 +114,35 @@ Plan read_plan(const po::variables_map& given, const Experiment& experiment) {
   return plan;
 }
 
+/// Everything that the runs share.
+struct Comparison {
+  const po::variables_map& given;
+  const Experiment& experiment;
+  std::vector<problems::Problem> problems;  // one for every job
+  Plan plan;
+};
+
 /// For one solver, later settings last: what the problem knows, the experiment's defaults, the common options, --set.
-Settings settings_for(const SolverEntry& entry, const Experiment& experiment, const po::variables_map& given,
-                      const std::vector<Setting>& set, const Settings& tuned) {
+Settings settings_for(const SolverEntry& entry, const Comparison& all, const Settings& tuned) {
   Settings out;
   const auto add = [&](const std::string& option, const std::string& value) {
     if (!entry.has_option(option)) return;
     std::erase_if(out, [&](const auto& setting) { return setting.first == option; });
     out.emplace_back(option, value);
   };
-  add("mu", exact(experiment.problem.constants.mu));
-  add("l", exact(experiment.problem.constants.l));
-  add("seed", std::to_string(given["seed"].as<std::uint64_t>()));
-  if (const auto found = experiment.defaults.find(entry.name); found != experiment.defaults.end())
+  add("mu", exact(all.problems[0].constants.mu));
+  add("l", exact(all.problems[0].constants.l));
+  add("seed", std::to_string(all.given["seed"].as<std::uint64_t>()));
+  if (const auto found = all.experiment.defaults.find(entry.name); found != all.experiment.defaults.end())
     for (const auto& [option, value] : found->second) add(option, value);
   for (const auto& [option, value] : tuned) add(option, value);
   for (const char* budget : {"tolerance", "max-iterations", "max-calls", "max-seconds"})
-    if (given.count(budget) > 0) {
+    if (all.given.count(budget) > 0) {
       std::string option = budget;
       std::replace(option.begin(), option.end(), '-', '_');
-      add(option, given[budget].as<std::string>());
+      add(option, all.given[budget].as<std::string>());
     }
-  for (const Setting& setting : set)
+  for (const Setting& setting : all.plan.set)
     if (setting.solver == entry.name || setting.solver.empty()) add(setting.option, setting.value);
   return out;
 }
@@ -163,9 +157,10 @@ StopRule budget_of(const Settings& settings) {
   return stop;
 }
 
-Result run_one(const SolverEntry& entry, const Settings& settings, Experiment& experiment, const Observer& observer) {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  const Result result = entry.solve(*experiment.problem.oracle, settings, experiment.problem.start,
+Result run_one(const SolverEntry& entry, const Settings& settings, problems::Problem& problem, const Observer& observer,
+               bool alone = true) {
+  const bool terminal = alone && isatty(STDERR_FILENO) != 0;
+  const Result result = entry.solve(*problem.oracle, settings, problem.start,
                                     with_progress(observer, entry.name, budget_of(settings), std::cerr, terminal));
   clear_progress(std::cerr, terminal);
   return result;
@@ -177,39 +172,103 @@ std::string to_text(const Settings& settings) {
   return out;
 }
 
-/// Every setting of the grid, the best one by its final Phi. What was tried is kept in tuning.json, so that an
-/// interrupted tuning goes on; trying the same settings on the same problem again costs nothing.
-Settings tune(const SolverEntry& entry, Experiment& experiment, const po::variables_map& given, const Plan& plan,
-              json& tried) {
-  const auto grid = experiment.grids.find(entry.name);
-  if (grid == experiment.grids.end()) return {};
-  Settings best;
-  double best_phi = std::numeric_limits<double>::infinity();
-  for (const Settings& candidate : grid->second) {
-    Settings settings = settings_for(entry, experiment, given, plan.set, candidate);
-    if (const auto calls = given["tune-calls"].as<std::int64_t>(); calls > 0) {
+/// The settings tried so far and what came of them, kept in tuning.json. Trying the same settings on the same problem
+/// again costs nothing, so that an interrupted tuning goes on.
+class Tuning {
+ public:
+  explicit Tuning(Comparison& all)
+      : all_(all), path_(all.plan.folder + "/tuning.json"), tried_{{"experiment", all.experiment.name}} {
+    tried_["runs"] = json::object();
+    tried_["facts"] = json::object();
+    for (const auto& [name, value] : all.experiment.facts) tried_["facts"][name] = value;
+    std::ifstream file(path_);
+    if (!file) return;
+    const json before = json::parse(file, nullptr, false);
+    require(before.is_object() && before.value("experiment", "") == all.experiment.name &&
+                before.value("facts", json()) == tried_["facts"] && before.value("runs", json()).is_object(),
+            path_, ": is of another problem, and its results do not hold here; choose another folder with --out");
+    tried_ = before;
+  }
+
+  /// The setting of the solver's grid with the smallest Phi at the end of its budget.
+  const Settings& best(const SolverEntry& entry) {
+    if (const auto known = best_.find(entry.name); known != best_.end()) return known->second;
+    Settings base;
+    if (const auto after = all_.experiment.tuned_after.find(entry.name); after != all_.experiment.tuned_after.end())
+      base = best(solver(after->second));
+    std::vector<Settings> grid{base};
+    if (const auto found = all_.experiment.grids.find(entry.name); found != all_.experiment.grids.end()) {
+      grid = found->second;
+      for (Settings& candidate : grid) candidate.insert(candidate.begin(), base.begin(), base.end());
+    }
+    parallel_for(grid.size(), static_cast<int>(all_.problems.size()), [&](std::size_t i, int job) {
+      try_one(entry, grid[i], all_.problems[static_cast<std::size_t>(job)]);
+    });
+    Settings best;
+    double best_phi = std::numeric_limits<double>::infinity();
+    for (const Settings& candidate : grid) {
+      const json& outcome = tried_["runs"][key(entry, candidate)];
+      std::cout << "  tuning " << entry.name << ": " << to_text(candidate) << ": "
+                << outcome.at("status").get<std::string>() << ", Phi = " << outcome.at("phi") << std::endl;
+      if (!outcome.at("usable").get<bool>() || !outcome.at("phi").is_number()) continue;
+      if (const double phi = outcome.at("phi").get<double>(); phi < best_phi) {
+        best_phi = phi;
+        best = candidate;
+      }
+    }
+    std::cout << "  best: " << to_text(best) << std::endl;
+    return best_[entry.name] = best;
+  }
+
+ private:
+  Settings complete(const SolverEntry& entry, const Settings& candidate) const {
+    Settings settings = settings_for(entry, all_, candidate);
+    if (const auto calls = all_.given["tune-calls"].as<std::int64_t>(); calls > 0) {
       std::erase_if(settings, [](const auto& setting) { return setting.first == "max_calls"; });
       settings.emplace_back("max_calls", std::to_string(calls));
     }
-    const std::string key = entry.name + " " + to_text(settings);
-    if (!tried["runs"].contains(key)) {
-      const Result result = run_one(entry, settings, experiment, {});
-      const bool usable = result.status != Status::diverged && result.status != Status::not_finite &&
-                          result.status != Status::indefinite;
-      tried["runs"][key] = {{"phi", result.phi}, {"status", to_string(result.status)}, {"usable", usable}};
-      write_json(plan.folder + "/tuning.json", tried.dump(1) + "\n", "runs");
-    }
-    const json& outcome = tried["runs"][key];
-    std::cout << "  tuning " << entry.name << ": " << to_text(candidate) << ": "
-              << outcome.at("status").get<std::string>() << ", Phi = " << outcome.at("phi") << std::endl;
-    if (!outcome.at("usable").get<bool>() || !outcome.at("phi").is_number()) continue;
-    if (const double phi = outcome.at("phi").get<double>(); phi < best_phi) {
-      best_phi = phi;
-      best = candidate;
-    }
+    return settings;
   }
-  std::cout << "  best: " << to_text(best) << std::endl;
-  return best;
+
+  std::string key(const SolverEntry& entry, const Settings& candidate) const {
+    return entry.name + " " + to_text(complete(entry, candidate));
+  }
+
+  void try_one(const SolverEntry& entry, const Settings& candidate, problems::Problem& problem) {
+    const std::string name = key(entry, candidate);
+    {
+      const std::lock_guard lock(mutex_);
+      if (tried_["runs"].contains(name)) return;
+    }
+    const Result result = run_one(entry, complete(entry, candidate), problem, {}, all_.problems.size() == 1);
+    const bool usable =
+        result.status != Status::diverged && result.status != Status::not_finite && result.status != Status::indefinite;
+    const std::lock_guard lock(mutex_);
+    tried_["runs"][name] = {{"phi", result.phi}, {"status", to_string(result.status)}, {"usable", usable}};
+    write_json(path_, tried_.dump(1) + "\n", "runs");
+  }
+
+  Comparison& all_;
+  std::string path_;
+  json tried_;
+  std::map<std::string, Settings> best_;
+  std::mutex mutex_;
+};
+
+/// Tunes every chosen solver, and writes what won as a config file.
+SolverSettings tune(Comparison& all) {
+  Tuning tuning(all);
+  SolverSettings out;
+  std::ostringstream config;
+  config << "# the best settings found by --tune; give this file with --config\n";
+  for (const SolverEntry* entry : all.plan.chosen) {
+    out[entry->name] = tuning.best(*entry);
+    for (const auto& [option, value] : out[entry->name])
+      config << "set = " << entry->name << "." << option << "=" << value << "\n";
+  }
+  write_text(all.plan.folder + "/tuned.cfg", config.str(), "# the best settings found by --tune");
+  std::cout << "  wrote " << all.plan.folder << "/tuned.cfg" << std::endl;
+  return out;
 }
 
 json to_json(const SolverEntry& entry, const Settings& settings, const Result& r, const std::vector<Metric>& metrics) {
@@ -299,35 +358,30 @@ bool is_trouble(const json& run) {
 
 }  // namespace
 
-int compare(const po::variables_map& given, Experiment& experiment) {
-  const Plan plan = read_plan(given, experiment);
+int compare(const po::variables_map& given, const Experiment& experiment) {
+  Comparison all{given, experiment, {}, {}};
+  all.problems.push_back(experiment.make());
+  all.plan = read_plan(given, experiment, all.problems[0]);
+  const Plan& plan = all.plan;
   std::filesystem::create_directories(plan.folder);
   for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
   std::cout << std::flush;
-  std::map<std::string, Settings> tuned;
+  SolverSettings tuned;
   if (given.count("tune") > 0) {
-    json tried{{"experiment", experiment.name}, {"runs", json::object()}};
-    if (std::ifstream before(plan.folder + "/tuning.json"); before) {
-      const json read = json::parse(before, nullptr, false);
-      if (read.is_object() && read.value("experiment", "") == experiment.name) tried = read;
-    }
-    std::ostringstream config;
-    config << "# the best settings found by --tune; give this file with --config\n";
-    for (const SolverEntry* entry : plan.chosen) {
-      tuned[entry->name] = tune(*entry, experiment, given, plan, tried);
-      for (const auto& [option, value] : tuned[entry->name])
-        config << "set = " << entry->name << "." << option << "=" << value << "\n";
-    }
-    write_text(plan.folder + "/tuned.cfg", config.str(), "# the best settings found by --tune");
-    std::cout << "  wrote " << plan.folder << "/tuned.cfg" << std::endl;
+    int jobs = given["tune-jobs"].as<int>();
+    require(jobs >= 0, "--tune-jobs ", jobs, ", must not be negative");
+    if (jobs == 0) jobs = cores();
+    while (static_cast<int>(all.problems.size()) < jobs) all.problems.push_back(experiment.make());
+    tuned = tune(all);
+    all.problems.resize(1);
   }
 
   Trace trace(experiment.metrics);
   json summary{{"problem", experiment.name}, {"seed", given["seed"].as<std::uint64_t>()}, {"runs", json::array()}};
   for (const auto& [name, value] : experiment.facts) summary["facts"][name] = value;
   for (const SolverEntry* entry : plan.chosen) {
-    const Settings settings = settings_for(*entry, experiment, given, plan.set, tuned[entry->name]);
-    const Result result = run_one(*entry, settings, experiment, trace.observer(entry->name));
+    const Settings settings = settings_for(*entry, all, tuned[entry->name]);
+    const Result result = run_one(*entry, settings, all.problems[0], trace.observer(entry->name));
     summary["runs"].push_back(to_json(*entry, settings, result, experiment.metrics));
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "drivers/common/figure.hpp"
+#include "drivers/common/settings.hpp"
 #include "hypertape/outer/registry.hpp"
 #include "hypertape/trace/trace.hpp"
 #include "problems/problem.hpp"
@@ -28,16 +29,20 @@ struct TraceFigure {
 /// What an experiment hands over: a problem, what is measured at its points, and how its solvers are tuned.
 struct Experiment {
   std::string name;
-  problems::Problem problem;
+  std::function<problems::Problem()> make;  ///< called once, and once more for every other job of a tuning
   std::vector<Metric> metrics{};
   std::vector<TraceFigure> figures{};
-  std::map<std::string, Settings> defaults{};            ///< by solver, below everything the command line says
+  SolverSettings defaults{};                             ///< below everything the command line says
   std::map<std::string, std::vector<Settings>> grids{};  ///< by solver, for --tune; the best has the smallest final Phi
-  std::vector<std::pair<std::string, std::string>> facts{};  ///< for the report: data, seed, baselines
+  std::map<std::string, std::string> tuned_after{};      ///< by solver: whose best settings its grid starts from
+  std::vector<std::pair<std::string, std::string>> facts{};  ///< what tells the problem from others, for the report
 };
 
-/// --solver, --set, budgets, --tune, --out, and --options to list a solver's options.
+/// --solver, --set, budgets, --out, and --options to list a solver's options.
 void add_comparison_options(boost::program_options::options_description& options, const std::string& default_solvers);
+
+/// --tune and what belongs to it, for experiments that have grids.
+void add_tuning_options(boost::program_options::options_description& options);
 
 /// One line for each solver, for --help.
 std::string known_solvers();
@@ -47,10 +52,7 @@ bool listed_options(const boost::program_options::variables_map& given);
 
 /// Tunes if asked; runs the solvers; prints a table; writes trace.csv, summary.json, figures and report.html into the
 /// folder. Returns the exit code: 1 if a run met numerical trouble.
-int compare(const boost::program_options::variables_map& given, Experiment& experiment);
-
-/// All digits of a number, for Settings.
-std::string exact(double value);
+int compare(const boost::program_options::variables_map& given, const Experiment& experiment);
 
 /// Every combination of the values given for each option.
 std::vector<Settings> all_combinations(const std::vector<std::pair<std::string, std::vector<std::string>>>& values);

@@ -11,7 +11,8 @@ void add_problem_options(po::options_description& options) {
                         "seed of generated data and of everything random")(
       "instance", po::value<std::string>()->value_name("FILE"),
       "quadratic: the instance, a JSON file with A, C, b, d, D, x0")(
-      "kappa", po::value<double>()->value_name("K"), "quadratic: condition number of the lower level (default 10)");
+      "kappa", po::value<double>()->value_name("K"),
+      "quadratic, quadratic_minimax, quartic: condition number of the lower level (default 10)");
 }
 
 problems::ProblemArguments problem_arguments(const po::variables_map& given) {

@@ -110,25 +110,18 @@ Quadratic read_quadratic(const std::string& file) {
   }
 }
 
-Problem make_quadratic(const Quadratic& q) {
-  q.require_valid("quadratic");
-  auto taped = std::make_unique<TapedProblem>(make_bilevel(
-      {q.D.rows(), q.A.rows()}, [q](const auto& x, const auto& y) { return q.f(x, y); },
-      [q](const auto& x, const auto& y) { return q.g(x, y); }));
+namespace {
 
-  const Eigen::LLT<Mat> A(q.A);
-  const auto y_star = [q, A](const Vec& x) -> Vec { return A.solve(q.C * x + q.b); };
-  const auto phi = [q, y_star](const Vec& x) { return 0.5 * (y_star(x) - q.d).squaredNorm() + 0.5 * x.dot(q.D * x); };
-  const auto grad_phi = [q, A, y_star](const Vec& x) -> Vec {
-    return q.D * x + q.C.transpose() * A.solve(y_star(x) - q.d);
-  };
-  const Mat AinvC = A.solve(q.C);
-  const Mat hess = q.D + AinvC.transpose() * AinvC;
-
+/// What both problems have in common: y*, constants, and the optimum where Phi, with the given value, gradient and
+/// Hessian, is convex.
+Problem assemble(const char* name, const Quadratic& q, TapedProblem taped, const std::function<Vec(const Vec&)>& y_star,
+                 const std::function<double(const Vec&)>& phi, const std::function<Vec(const Vec&)>& grad_phi,
+                 const Mat& hess) {
+  auto oracle = std::make_unique<TapedProblem>(std::move(taped));
   Problem problem;
-  problem.name = "quadratic";
-  problem.plain = taped->plain();
-  problem.oracle = std::move(taped);
+  problem.name = name;
+  problem.plain = oracle->plain();
+  problem.oracle = std::move(oracle);
   problem.start = {q.x0, Vec::Zero(q.A.rows())};
   const Vec eigenvalues = Eigen::SelfAdjointEigenSolver<Mat>(q.A, Eigen::EigenvaluesOnly).eigenvalues();
   problem.constants = {eigenvalues.minCoeff(), eigenvalues.maxCoeff()};
@@ -138,6 +131,39 @@ Problem make_quadratic(const Quadratic& q) {
     const Vec x = -convex.solve(grad_phi(Vec::Zero(q.D.rows())));
     problem.optimum = {x, phi(x)};
   }
+  return problem;
+}
+
+}  // namespace
+
+Problem make_quadratic(const Quadratic& q) {
+  q.require_valid("quadratic");
+  const Eigen::LLT<Mat> A(q.A);
+  const auto y_star = [q, A](const Vec& x) -> Vec { return A.solve(q.C * x + q.b); };
+  const auto phi = [q, y_star](const Vec& x) { return 0.5 * (y_star(x) - q.d).squaredNorm() + 0.5 * x.dot(q.D * x); };
+  const auto grad_phi = [q, A, y_star](const Vec& x) -> Vec {
+    return q.D * x + q.C.transpose() * A.solve(y_star(x) - q.d);
+  };
+  const Mat AinvC = A.solve(q.C);
+  return assemble("quadratic", q,
+                  make_bilevel(
+                      {q.D.rows(), q.A.rows()}, [q](const auto& x, const auto& y) { return q.f(x, y); },
+                      [q](const auto& x, const auto& y) { return q.g(x, y); }),
+                  y_star, phi, grad_phi, q.D + AinvC.transpose() * AinvC);
+}
+
+Problem make_quadratic_minimax(const Quadratic& q) {
+  q.require_valid("quadratic_minimax");
+  const Eigen::LLT<Mat> A(q.A);
+  const auto y_star = [q, A](const Vec& x) -> Vec { return A.solve(q.C * x + q.b); };
+  const auto phi = [q, y_star](const Vec& x) { return 0.5 * x.dot(q.D * x) + 0.5 * (q.C * x + q.b).dot(y_star(x)); };
+  const auto grad_phi = [q, y_star](const Vec& x) -> Vec { return q.D * x + q.C.transpose() * y_star(x); };
+  Problem problem =
+      assemble("quadratic_minimax", q,
+               make_minimax({q.D.rows(), q.A.rows()},
+                            [q](const auto& x, const auto& y) { return 0.5 * x.dot(q.D * x) - q.g(x, y); }),
+               y_star, phi, grad_phi, q.D + q.C.transpose() * A.solve(q.C));
+  problem.minimax = true;
   return problem;
 }
 

@@ -45,4 +45,10 @@ Quadratic read_quadratic(const std::string& file);
 
 Problem make_quadratic(const Quadratic& instance);
 
+/// min_x max_y  x'D x / 2 + y'(C x + b) - y'A y / 2, with the same y*(x); d is not used.
+///
+///   grad Phi(x)  = D x + C' y*(x)
+///   Hess Phi     = D + C' A^-1 C, of condition about kappa if C = I
+Problem make_quadratic_minimax(const Quadratic& instance);
+
 }  // namespace hypertape::problems

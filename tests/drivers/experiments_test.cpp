@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "drivers/common/parallel.hpp"
+#include "drivers/common/settings.hpp"
 #include "drivers/process.hpp"
 
 using hypertape::testing::content;
@@ -16,6 +18,23 @@ namespace {
 const std::string small = "--training 60 --validation 30 --test 40 ";
 
 }  // namespace
+
+TEST_CASE("parallel_for does everything once, and passes exceptions on") {
+  for (const int jobs : {1, 4}) {
+    std::vector<int> done(100, 0);
+    hypertape::drivers::parallel_for(done.size(), jobs, [&](std::size_t i, int job) {
+      CHECK(job >= 0);
+      CHECK(job < jobs);
+      ++done[i];
+    });
+    for (const int times : done) CHECK(times == 1);
+    CHECK_THROWS_WITH(hypertape::drivers::parallel_for(10, jobs,
+                                                       [&](std::size_t i, int) {
+                                                         if (i == 7) throw std::runtime_error("seven");
+                                                       }),
+                      "seven");
+  }
+}
 
 TEST_CASE("hypercleaning compares its solvers, measures and reports") {
   const TemporaryFolder folder;
@@ -45,7 +64,7 @@ TEST_CASE("tuning goes on where it was, and its settings are read back") {
       small + "--solver itd --max-calls 150 --tune --tune-calls 60 --out " + folder.file("out");
   CHECK(run_driver("hypercleaning", arguments).code == 0);
   auto tried = nlohmann::json::parse(content(folder.file("out/tuning.json")));
-  CHECK(tried.at("runs").size() == 6);  // three steps, two numbers of steps for y
+  CHECK(tried.at("runs").size() == 16);  // four steps, four numbers of steps for y
 
   // What was tried is not tried again: a value planted for one setting is believed.
   const std::string favourite = tried.at("runs").items().begin().key();
@@ -64,6 +83,95 @@ TEST_CASE("tuning goes on where it was, and its settings are read back") {
   const auto summary = nlohmann::json::parse(content(folder.file("read_back/summary.json")));
   const std::string eta = summary.at("runs")[0].at("options").at("eta");
   CHECK(config.find("itd.eta=" + eta + "\n") != std::string::npos);
+}
+
+TEST_CASE("a tuning in parallel finds what one after the other finds, and a perturbed method follows its own") {
+  const TemporaryFolder folder;
+  for (const std::string jobs : {"1", "3"})
+    CHECK(run_driver("hypercleaning", small + "--solver paid --max-calls 60 --tune --tune-calls 200 --tune-jobs " +
+                                          jobs + " --out " + folder.file(jobs))
+              .code == 0);
+  CHECK(content(folder.file("1/tuning.json")) == content(folder.file("3/tuning.json")));
+  const std::string config = content(folder.file("1/tuned.cfg"));
+  CHECK(config == content(folder.file("3/tuned.cfg")));
+  for (const std::string option : {"eta", "steps", "products", "r"})
+    CHECK(config.find("set = paid." + option + "=") != std::string::npos);
+  CHECK(config.find("set = aid.") == std::string::npos);  // tuned on the way, but not asked for
+}
+
+TEST_CASE("results of tuning another problem are not believed, and not lost") {
+  const TemporaryFolder folder;
+  const std::string arguments =
+      small + "--solver itd --max-calls 60 --tune --tune-calls 30 --out " + folder.file("out");
+  CHECK(run_driver("hypercleaning", arguments).code == 0);
+  const std::string before = content(folder.file("out/tuning.json"));
+  const Outcome other = run_driver("hypercleaning", arguments + " --corruption 0.2");
+  CHECK(other.code == 2);
+  CHECK(other.has("tuning.json: is of another problem"));
+  CHECK(content(folder.file("out/tuning.json")) == before);
+  std::ofstream(folder.file("out/tuning.json")) << "{";
+  CHECK(run_driver("hypercleaning", arguments).code == 2);
+  CHECK(run_driver("hypercleaning", small + "--tune --tune-jobs -1").has("--tune-jobs -1, must not be negative"));
+}
+
+TEST_CASE("the settings that are shipped are those of the default run") {
+  const auto shipped = hypertape::drivers::shipped_settings("hypercleaning");
+  const TemporaryFolder folder;
+  // Steps are given for 20,000 examples, and scale with their number.
+  CHECK(run_driver("hypercleaning", small + "--max-calls 60 --out " + folder.file("out")).code == 0);
+  const auto summary = nlohmann::json::parse(content(folder.file("out/summary.json")));
+  for (const auto& run : summary.at("runs")) {
+    const std::string solver = run.at("solver");
+    REQUIRE(shipped.count(solver) == 1);
+    for (const auto& [option, value] : shipped.at(solver)) {
+      const std::string used = run.at("options").at(option);
+      if (option == "eta")
+        CHECK(std::stod(used) == doctest::Approx(std::stod(value) * 60 / 20000).epsilon(1e-12));
+      else
+        CHECK(used == value);
+    }
+  }
+  for (const char* name : {"newsgroups", "synthetic_minimax_near_saddle", "synthetic_minimax_far"})
+    for (const auto& [solver, settings] : hypertape::drivers::shipped_settings(name))
+      for (const auto& [option, value] : settings) CHECK(hypertape::solver(solver).has_option(option));
+  CHECK_THROWS(hypertape::drivers::shipped_settings("nothing"));
+}
+
+TEST_CASE("complexity counts, fits and leaves out what is out of reach") {
+  const TemporaryFolder folder;
+  const Outcome outcome = run_driver("complexity",
+                                     "--kappas 2,4,8 --relative 1e-2 --epsilons 0.5,0.1 --kappa 2 --seeds 2 "
+                                     "--max-calls 20000 --out " +
+                                         folder.file("out"));
+  CHECK(outcome.code == 0);
+  for (const std::string study : {"kappa", "epsilon"}) {
+    const auto report = nlohmann::json::parse(content(folder.file("out/" + study + ".json")));
+    CHECK(report.at("study") == study);
+    int fitted = 0;
+    for (const auto& slope : report.at("slopes"))
+      if (slope.at("kind") == "all") {
+        CAPTURE(slope.dump());
+        CHECK(slope.at("points").get<std::size_t>() <= report.at("points").size());
+        fitted += slope.at("slope").is_number();
+      }
+    CHECK(fitted >= 11);
+    for (const auto& run : report.at("runs"))
+      if (run.at("calls") > 0) {
+        const auto& counts = run.at("counts");
+        CHECK(counts.at("f").get<int>() + counts.at("g").get<int>() + counts.at("jv").get<int>() +
+                  counts.at("hv").get<int>() ==
+              run.at("calls"));
+        CHECK_FALSE(run.at("settings").empty());
+      }
+    CHECK(content(folder.file("out/" + study + ".csv")).starts_with(study + ",\"BA (warm)\",\"AID-BiO\""));
+  }
+  const Outcome short_budget =
+      run_driver("complexity", "--study kappa --kappas 2,4 --seeds 1 --max-calls 5 --out " + folder.file("short"));
+  CHECK(short_budget.code == 0);
+  CHECK(short_budget.has("| AID-BiO | - | - | - | 0 | 4.00 |"));
+  CHECK(run_driver("complexity", "--study both --kappas 0.5,2").has("--kappas 0.5,2, must be numbers of at least 1"));
+  CHECK(run_driver("complexity", "--epsilons 0.1").has("--epsilons 0.1, must have at least 2 numbers"));
+  CHECK(run_driver("complexity", "--study x").has("--study x, must be kappa, epsilon or both"));
 }
 
 TEST_CASE("newsgroups runs on generated documents") {

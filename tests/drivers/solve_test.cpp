@@ -89,15 +89,3 @@ TEST_CASE("misuse says what is wrong and what is known") {
   CHECK(solve("--options rahgd").has("gradient_restart"));
   CHECK(solve("--help").has("Solvers:"));
 }
-
-TEST_CASE("complexity tunes, fits and writes") {
-  const TemporaryFolder folder;
-  const Outcome outcome = hypertape::testing::run_driver(
-      "complexity", "--kappas 2,4,8 --relative 1e-2 --seeds 1 --out " + folder.file("out"));
-  CHECK(outcome.code == 0);
-  const auto report = nlohmann::json::parse(content(folder.file("out/kappa.json")));
-  CHECK(report.at("slopes").size() == 3);
-  CHECK(report.at("runs").size() == 9);
-  CHECK(content(folder.file("out/kappa.csv")).starts_with("kappa,"));
-  CHECK(hypertape::testing::run_driver("complexity", "--kappas 2").has("must have at least 2 numbers"));
-}

@@ -69,15 +69,16 @@ TEST_CASE("options may stand in a file, and the command line goes first") {
 TEST_CASE("misuse is exit code 2 and a sentence") {
   CHECK(run("--help").code == 0);
   CHECK(run("--help").has("synthetic_minimax"));
-  for (const auto& [arguments, words] : {std::pair{"--problem nope", "problem = nope, must be one of"},
-                                         {"--bogus 3", "unrecognised option"},
-                                         {"", "give either --problem NAME or --all"},
-                                         {"--all --problem ridge", "give either"},
-                                         {"--problem ridge --points 0", "--points = 0, must be positive"},
-                                         {"--problem ridge --points many", "'many'"},
-                                         {"--problem ridge --kappa 4", "--kappa is for quadratic only"},
-                                         {"--problem quadratic --instance /none", "/none: cannot be opened"},
-                                         {"stray", "too many positional"}}) {
+  for (const auto& [arguments, words] :
+       {std::pair{"--problem nope", "problem = nope, must be one of"},
+        {"--bogus 3", "unrecognised option"},
+        {"", "give either --problem NAME or --all"},
+        {"--all --problem ridge", "give either"},
+        {"--problem ridge --points 0", "--points = 0, must be positive"},
+        {"--problem ridge --points many", "'many'"},
+        {"--problem ridge --kappa 4", "--kappa is for quadratic, quadratic_minimax and quartic only"},
+        {"--problem quadratic --instance /none", "/none: cannot be opened"},
+        {"stray", "too many positional"}}) {
     const Outcome outcome = run(arguments);
     CAPTURE(outcome.output);
     CHECK(outcome.code == 2);

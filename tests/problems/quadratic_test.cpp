@@ -57,19 +57,24 @@ TEST_CASE("taped derivatives agree with the closed forms to 1e-12") {
     }
 }
 
-TEST_CASE("the closed forms belong together") {
-  const Problem problem = make_quadratic(generate_quadratic({.kappa = 50, .seed = 3}));
-  const auto& [y_star, phi, grad_phi, hess_phi] = problem.closed_form;
-  Random random(8);
-  const Vec x = random.normal(10), d = random.normal(10);
-  CHECK(problem.oracle->grad_y_g(x, y_star(x)).norm() < 1e-12);
-  CHECK(phi(x) == doctest::Approx(problem.plain.f(x, y_star(x))).epsilon(1e-13));
-  // Phi is quadratic: these differences are exact up to rounding.
-  CHECK(grad_phi(x).dot(d) == doctest::Approx((phi(x + d) - phi(x - d)) / 2).epsilon(1e-10));
-  CHECK(d.dot(hess_phi(x) * d) == doctest::Approx(phi(x + d) - 2 * phi(x) + phi(x - d)).epsilon(1e-10));
-  REQUIRE(problem.optimum);
-  CHECK(grad_phi(problem.optimum->x).norm() < 1e-11);
-  CHECK(phi(problem.optimum->x) == problem.optimum->phi);
+TEST_CASE("the closed forms belong together, those of the minimax problem too") {
+  for (const bool minimax : {false, true}) {
+    CAPTURE(minimax);
+    const Quadratic q = generate_quadratic({.kappa = 50, .seed = 3});
+    const Problem problem = minimax ? make_quadratic_minimax(q) : make_quadratic(q);
+    CHECK(problem.minimax == minimax);
+    const auto& [y_star, phi, grad_phi, hess_phi] = problem.closed_form;
+    Random random(8);
+    const Vec x = random.normal(10), d = random.normal(10);
+    CHECK(problem.oracle->grad_y_g(x, y_star(x)).norm() < 1e-12);
+    CHECK(phi(x) == doctest::Approx(problem.plain.f(x, y_star(x))).epsilon(1e-13));
+    // Phi is quadratic: these differences are exact up to rounding.
+    CHECK(grad_phi(x).dot(d) == doctest::Approx((phi(x + d) - phi(x - d)) / 2).epsilon(1e-10));
+    CHECK(d.dot(hess_phi(x) * d) == doctest::Approx(phi(x + d) - 2 * phi(x) + phi(x - d)).epsilon(1e-10));
+    REQUIRE(problem.optimum);
+    CHECK(grad_phi(problem.optimum->x).norm() < 1e-11);
+    CHECK(phi(problem.optimum->x) == problem.optimum->phi);
+  }
 }
 
 TEST_CASE("the condition number is the one asked for, below and above") {
@@ -79,6 +84,10 @@ TEST_CASE("the condition number is the one asked for, below and above") {
   CHECK(problem.constants.l == doctest::Approx(1).epsilon(1e-12));
   const Vec eigenvalues = Eigen::SelfAdjointEigenSolver<Mat>(problem.closed_form.hess_phi({})).eigenvalues();
   CHECK(eigenvalues.maxCoeff() / eigenvalues.minCoeff() == doctest::Approx(900).epsilon(0.02));
+  const Problem minimax =
+      make_quadratic_minimax(generate_quadratic({.dims = {12, 12}, .kappa = 30, .identity_coupling = true}));
+  const Vec of_minimax = Eigen::SelfAdjointEigenSolver<Mat>(minimax.closed_form.hess_phi({})).eigenvalues();
+  CHECK(of_minimax.maxCoeff() / of_minimax.minCoeff() == doctest::Approx(30).epsilon(0.02));
 }
 
 TEST_CASE("an instance without a minimum has no optimum") {

@@ -31,9 +31,10 @@ TEST_CASE("every registered problem is complete") {
 
 TEST_CASE("an unknown name is refused with the known ones, and so is an argument that does not belong") {
   CHECK_THROWS_WITH(make_problem("quadratik"), doctest::Contains("problem = quadratik, must be one of quadratic, "));
-  CHECK_THROWS_WITH(make_problem("ridge", {.kappa = 3}), "ridge: --kappa is for quadratic only");
+  CHECK_THROWS_WITH(make_problem("ridge", {.kappa = 3}),
+                    "ridge: --kappa is for quadratic, quadratic_minimax and quartic only");
   CHECK_THROWS_WITH(make_problem("synthetic_minimax", {.instance = "a.json"}),
-                    "synthetic_minimax: --instance is for quadratic only");
+                    "synthetic_minimax: --instance is for quadratic and quadratic_minimax only");
   CHECK_THROWS_WITH(make_problem("quadratic", {.instance = "a.json", .kappa = 3}),
                     "quadratic: --instance and --kappa exclude each other");
   CHECK_THROWS_WITH(make_problem("quadratic", {.kappa = 0.5}), "quadratic: kappa = 0.5, must be at least 1");
