@@ -402,22 +402,18 @@ void carry_out(const Study& study, int seeds, std::int64_t most, const std::stri
   plot(study, rows, text(setting, ", seeds 1 to ", seeds), folder);
 }
 
-std::vector<double> parse_numbers(const po::variables_map& given, const char* option, double least, double below) {
+std::vector<double> points(const po::variables_map& given, const char* option, double least, double below) {
+  const auto out = drivers::numbers(given, option);
   const auto list = given[option].as<std::string>();
-  std::vector<double> out;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) {
-    char* end = nullptr;
-    out.push_back(std::strtod(item.c_str(), &end));
-    require(!item.empty() && *end == '\0' && out.back() >= least && out.back() < below, "--", option, " ", list,
-            ", must be numbers of at least ", least, " and less than ", below, ", separated by commas");
-  }
+  for (const double number : out)
+    require(number >= least && number < below, "--", option, " ", list, ", must be numbers of at least ", least,
+            " and less than ", below);
   require(out.size() >= 2, "--", option, " ", list, ", must have at least 2 numbers");
   return out;
 }
 
 int run(const po::variables_map& given) {
-  const auto kappas = parse_numbers(given, "kappas", 1, 1e6), epsilons = parse_numbers(given, "epsilons", 1e-12, 1);
+  const auto kappas = points(given, "kappas", 1, 1e6), epsilons = points(given, "epsilons", 1e-12, 1);
   const double relative = given["relative"].as<double>(), kappa = given["kappa"].as<double>();
   require(relative > 0 && relative < 1, "--relative ", relative, ", must be between 0 and 1");
   require(kappa >= 1, "--kappa ", kappa, ", must be at least 1");

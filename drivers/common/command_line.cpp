@@ -1,10 +1,14 @@
 #include "drivers/common/command_line.hpp"
 
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <sstream>
 #include <stdexcept>
+
+#include "hypertape/core/require.hpp"
 
 namespace hypertape::drivers {
 
@@ -54,6 +58,18 @@ int run_driver(int argc, char** argv, CommandLine command_line,
     std::cerr << command_line.name << ": " << failure.what() << "\n";
   }
   return 2;
+}
+
+std::vector<double> numbers(const po::variables_map& given, const std::string& option) {
+  const auto list = given[option].as<std::string>();
+  std::vector<double> out;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ',');) {
+    char* end = nullptr;
+    out.push_back(std::strtod(item.c_str(), &end));
+    require(!item.empty() && *end == '\0', "--", option, " ", list, ", must be numbers, separated by commas");
+  }
+  return out;
 }
 
 }  // namespace hypertape::drivers

@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace hypertape::drivers {
 
@@ -19,5 +20,8 @@ struct CommandLine {
 /// file.
 int run_driver(int argc, char** argv, CommandLine command_line,
                const std::function<int(const boost::program_options::variables_map&)>& run);
+
+/// The numbers of an option that is a list, `1,2.5,1e-3`; throws std::invalid_argument if it is none.
+std::vector<double> numbers(const boost::program_options::variables_map& given, const std::string& option);
 
 }  // namespace hypertape::drivers

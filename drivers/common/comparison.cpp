@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "drivers/common/command_line.hpp"
 #include "drivers/common/output.hpp"
 #include "drivers/common/parallel.hpp"
 #include "drivers/common/progress.hpp"
@@ -54,6 +55,7 @@ void add_comparison_options(po::options_description& options, const std::string&
       "max-iterations", po::value<std::string>()->value_name("N"), "budget of outer iterations, for each solver")(
       "max-calls", po::value<std::string>()->value_name("N"), "budget of oracle calls, for each solver")(
       "max-seconds", po::value<std::string>()->value_name("S"), "budget of time, for each solver")(
+      "levels", po::value<std::string>()->value_name("A,B,C"), "tell the calls until Phi <= A, Phi <= B, ...")(
       "out", po::value<std::string>()->value_name("DIR"),
       "folder for trace.csv, summary.json and what is drawn (default results/NAME)");
 }
@@ -88,6 +90,7 @@ std::vector<std::string> split(const std::string& list) {
 struct Plan {
   std::vector<const SolverEntry*> chosen;
   std::vector<Setting> set;
+  std::vector<double> levels;
   std::string folder;
 };
 
@@ -110,6 +113,7 @@ Plan read_plan(const po::variables_map& given, const Experiment& experiment, con
     require(used, "--set ", setting.solver, setting.solver.empty() ? "" : ".", setting.option,
             ": no such option; --options SOLVER lists them");
   }
+  if (given.count("levels") > 0) plan.levels = numbers(given, "levels");
   plan.folder = given.count("out") > 0 ? given["out"].as<std::string>() : "results/" + experiment.name;
   return plan;
 }
@@ -330,6 +334,28 @@ void print(const Table& table) {
   for (const auto& row : table.rows) line(row);
 }
 
+/// Calls and seconds until Phi was at most each of the levels, for every solver.
+Table reached_table(const std::vector<double>& levels, const Trace& trace,
+                    const std::vector<const SolverEntry*>& chosen, json& summary) {
+  Table table{"Calls (seconds) until Phi <=", {"solver"}, {}};
+  summary["reached"] = json::array();
+  for (const double level : levels) table.header.push_back(short_number(level));
+  for (const SolverEntry* entry : chosen) {
+    std::vector<std::string> row{entry->name};
+    for (const double level : levels) {
+      const auto first = std::find_if(trace.rows().begin(), trace.rows().end(),
+                                      [&](const TraceRow& r) { return r.solver == entry->name && r.phi <= level; });
+      const bool reached = first != trace.rows().end();
+      row.push_back(reached ? text(first->counts.total(), " (", short_number(first->seconds, 3), ")") : "-");
+      if (reached)
+        summary["reached"].push_back(
+            {{"solver", entry->name}, {"level", level}, {"calls", first->counts.total()}, {"seconds", first->seconds}});
+    }
+    table.rows.push_back(row);
+  }
+  return table;
+}
+
 double column_of(const TraceRow& row, const std::string& column, const std::vector<Metric>& metrics) {
   if (column == "phi") return row.phi;
   if (column == "gradient_norm") return row.gradient_norm;
@@ -388,6 +414,12 @@ int compare(const po::variables_map& given, const Experiment& experiment) {
   const Table table = result_table(summary["runs"], experiment.metrics);
   std::cout << experiment.name << "\n";
   print(table);
+  std::vector<Table> tables{table};
+  if (!plan.levels.empty()) {
+    tables.push_back(reached_table(plan.levels, trace, plan.chosen, summary));
+    std::cout << tables.back().title << "\n";
+    print(tables.back());
+  }
   int code = 0;
   Table settings{"Settings", {"solver", "settings", "how it ended"}, {}};
   for (const json& run : summary["runs"]) {
@@ -406,7 +438,8 @@ int compare(const po::variables_map& given, const Experiment& experiment) {
   std::cout << "  wrote " << plan.folder << "/trace.csv and " << plan.folder << "/summary.json" << std::endl;
 
   if (experiment.figures.empty()) return code;
-  Report report{experiment.name, "", {table, settings}, {}, experiment.facts};
+  tables.push_back(settings);
+  Report report{experiment.name, "", tables, {}, experiment.facts};
   const std::string note = "seed " + std::to_string(given["seed"].as<std::uint64_t>());
   for (const TraceFigure& wanted : experiment.figures) {
     const std::string trouble = draw(to_figure(wanted, trace, experiment, note), plan.folder);

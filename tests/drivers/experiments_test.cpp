@@ -169,7 +169,8 @@ TEST_CASE("complexity counts, fits and leaves out what is out of reach") {
       run_driver("complexity", "--study kappa --kappas 2,4 --seeds 1 --max-calls 5 --out " + folder.file("short"));
   CHECK(short_budget.code == 0);
   CHECK(short_budget.has("| AID-BiO | - | - | - | 0 | 4.00 |"));
-  CHECK(run_driver("complexity", "--study both --kappas 0.5,2").has("--kappas 0.5,2, must be numbers of at least 1"));
+  CHECK(
+      run_driver("complexity", "--study both --kappas 0.5,2").has("--kappas 0.5,2, must be numbers of at least 1 and"));
   CHECK(run_driver("complexity", "--epsilons 0.1").has("--epsilons 0.1, must have at least 2 numbers"));
   CHECK(run_driver("complexity", "--study x").has("--study x, must be kappa, epsilon or both"));
 }

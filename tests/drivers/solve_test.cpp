@@ -36,6 +36,15 @@ TEST_CASE("solvers are compared in a table, a trace and a summary") {
   CHECK(trace.starts_with("solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,restarts\nrahgd,1,"));
   CHECK(trace.find("\naid,1,") != std::string::npos);
 
+  // Calls until Phi is at most a level: those of the first row of the trace that has it.
+  const Outcome levels = solve("--problem quadratic --solver rahgd --levels 28,-1 --out " + folder.file("levels"));
+  CHECK(levels.has("until Phi <="));
+  const auto reached = nlohmann::json::parse(content(folder.file("levels/summary.json"))).at("reached");
+  REQUIRE(reached.size() == 1);
+  CHECK(reached[0].at("level") == 28);
+  CHECK(levels.has(reached[0].at("calls").dump() + " ("));
+  CHECK(solve("--problem quadratic --solver rahgd --levels 1,x").has("--levels 1,x, must be numbers"));
+
   // A second run replaces its own files, and nobody else's.
   CHECK(solve("--problem quadratic --solver rahgd --out " + folder.file("out")).code == 0);
   std::ofstream(folder.file("out/trace.csv")) << "my own notes\n";
