@@ -138,18 +138,30 @@ problems::Score trained_on(const problems::LabelledRows& rows, const Data& data,
 std::string percent(double share) { return text(100 * share, " %"); }
 
 /// The paper's grids where they fit: its outer steps, up to 10, are too short by the number of examples n, as the
-/// gradient in x_i is of the order 1/n, and its 50 and more lower steps are more than warm starts need; the lower step
-/// is 1/l, measured, for every method. A perturbed method takes the settings of the one it perturbs.
-void add_grids(drivers::Experiment& experiment, Index n) {
-  std::vector<std::string> eta;
-  for (const double factor : {1, 2, 4, 8}) eta.push_back(drivers::exact(factor * static_cast<double>(n)));
-  const std::vector<std::string> steps{"5", "10", "20", "50"};
-  experiment.grids["rahgd"] = drivers::all_combinations(
-      {{"eta", eta}, {"theta", {"0.1", "0.3"}}, {"B_factor", {"1"}}, {"steps", steps}, {"products", {"3", "6"}}});
-  experiment.grids["aid"] = drivers::all_combinations({{"eta", eta}, {"steps", steps}, {"products", {"3", "6", "12"}}});
-  experiment.grids["itd"] = drivers::all_combinations({{"eta", eta}, {"steps", steps}});
-  experiment.grids["ba"] =
-      drivers::all_combinations({{"eta", eta}, {"c", {"1", "2", "4", "8"}}, {"products", {"3", "6"}}});
+/// gradient in x_i is of the order 1/n, and its lower steps from 50 up are many after a warm start. Steps are chosen so
+/// that no best setting lies at the end of its range. Plain descent on the lower level may take steps up to 2/l. A
+/// perturbed method takes the settings of the one it perturbs.
+void add_grids(drivers::Experiment& experiment, Index n, double l) {
+  const auto times = [](double unit, std::initializer_list<double> factors) {
+    std::vector<std::string> out;
+    for (const double factor : factors) out.push_back(drivers::exact(factor * unit));
+    return out;
+  };
+  const auto examples = static_cast<double>(n);
+  const auto alpha = times(1 / l, {1, 1.8});
+  experiment.grids["rahgd"] = drivers::all_combinations({{"eta", times(examples, {1, 2, 4, 8})},
+                                                         {"theta", {"0.1", "0.3"}},
+                                                         {"B_factor", {"1"}},
+                                                         {"steps", {"5", "10", "20", "50"}},
+                                                         {"products", {"3", "6"}}});
+  experiment.grids["aid"] = drivers::all_combinations({{"eta", times(examples, {4, 8, 16})},
+                                                       {"alpha", alpha},
+                                                       {"steps", {"20", "50", "100"}},
+                                                       {"products", {"3", "6"}}});
+  experiment.grids["itd"] = drivers::all_combinations(
+      {{"eta", times(examples, {8, 16, 32, 64})}, {"alpha", alpha}, {"steps", {"5", "10", "20", "50"}}});
+  experiment.grids["ba"] = drivers::all_combinations(
+      {{"eta", times(examples, {2, 4, 8, 16})}, {"alpha", alpha}, {"c", {"4", "8", "16"}}, {"products", {"3"}}});
   experiment.grids["prahgd"] = experiment.grids["paid"] = drivers::all_combinations({{"r", {"0.01", "1"}}});
   experiment.tuned_after = {{"prahgd", "rahgd"}, {"paid", "aid"}};
 }
@@ -180,10 +192,11 @@ int run(const po::variables_map& given) {
   data.problem.regularisation = given["regularisation"].as<double>();
   const RowOptions options{.threads = given["threads"].as<int>()};
 
+  const auto make = [&] { return problems::make_hypercleaning(data.problem, problems::Storage::automatic, options); };
+  const double l = measured_l(make());
   drivers::Experiment experiment{"hypercleaning", [&] {
-                                   auto problem = problems::make_hypercleaning(data.problem,
-                                                                               problems::Storage::automatic, options);
-                                   problem.constants.l = measured_l(problem);
+                                   auto problem = make();
+                                   problem.constants.l = l;
                                    return problem;
                                  }};
   experiment.metrics = {
@@ -202,7 +215,7 @@ int run(const po::variables_map& given) {
       {"test_accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false},
   };
   experiment.defaults = scaled_settings(amounts.training);
-  add_grids(experiment, amounts.training);
+  add_grids(experiment, amounts.training, l);
 
   const auto dirty = trained_on(data.problem.training, data, options);
   const auto clean = trained_on(data.problem.validation, data, options);
