@@ -1,12 +1,14 @@
 // Data hypercleaning on images: a weight for every training example, some of which have a wrong label.
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <stdexcept>
 
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/inner/agd.hpp"
-#include "hypertape/inner/lanczos.hpp"
 #include "problems/classification.hpp"
 #include "problems/data/idx.hpp"
 #include "problems/hypercleaning/hypercleaning.hpp"
@@ -26,7 +28,8 @@ struct Data {
 };
 
 struct Amounts {
-  Index training, validation, test;
+  Index training, validation;
+  Index test;  // 0: as many as there are, of images at most 10,000
   double corruption;
   bool validation_from_test;  // the first images of the test file are the validation set
 };
@@ -86,8 +89,11 @@ Data read_images(const std::string& folder, const Amounts& amounts, std::uint64_
       amounts.validation_from_test
           ? rows_of(test.images, test.labels, part(test_order, 0, amounts.validation, "validation"))
           : rows_of(training.images, training.labels, part(order, amounts.training, amounts.validation, "validation"));
-  data.test = rows_of(test.images, test.labels,
-                      part(test_order, from_test, std::min(amounts.test, test.images.count - from_test), "test"));
+  const Index left = test.images.count - from_test;
+  data.test =
+      rows_of(test.images, test.labels,
+              part(test_order, from_test, amounts.test > 0 ? amounts.test : std::min<Index>(10000, left), "test"));
+  require(!data.test.labels.empty(), "--validation ", amounts.validation, ": leaves no images for the test");
   data.corrupted = problems::corrupt_labels(data.problem.training.labels, 10, amounts.corruption, random);
   return data;
 }
@@ -115,85 +121,73 @@ Data generate(const Amounts& amounts, std::uint64_t seed) {
 /// The weights that believe every label.
 Vec all_weights_one(Index n) { return Vec::Constant(n, 40.0); }
 
-/// The largest curvature of g with these weights, and so with any; the problem's own bound is several times that.
-double measured_l(const problems::Problem& problem) {
-  return 1.1 *
-         lanczos(problem.oracle->curvature_at(all_weights_one(problem.start.x.size()), problem.start.y), 10, 1).largest;
-}
-
-/// What softmax regression reaches that believes every label: the score on the test set of argmin g with all weights 1.
-problems::Score trained_on(const problems::LabelledRows& rows, const Data& data, const RowOptions& options) {
+/// What softmax regression reaches that believes every label: the accuracy on the test set of argmin g with all weights
+/// 1, as text.
+std::string accuracy_of_training_on(const problems::LabelledRows& rows, const Data& data, const RowOptions& options) {
   auto problem =
       problems::make_hypercleaning({rows, data.problem.validation, data.problem.classes, data.problem.regularisation},
                                    problems::Storage::automatic, options);
   const Vec x = all_weights_one(problem.start.x.size());
   Vec y = problem.start.y;
-  const double l = measured_l(problem);
-  const double root = std::sqrt(l / problem.constants.mu);
-  agd([&](const Vec& at, Vec& out) { problem.oracle->grad_y_g(x, at, out); }, y,
-      {.step = 1 / l, .momentum = (root - 1) / (root + 1), .max_iterations = 3000, .tolerance = 1e-4});
-  return problems::score(data.test.features, data.test.labels, y);
+  const double l = drivers::measured_l(problem, x, y), root = std::sqrt(l / problem.constants.mu);
+  const AgdResult trained =
+      agd([&](const Vec& at, Vec& out) { problem.oracle->grad_y_g(x, at, out); }, y,
+          {.step = 1 / l, .momentum = (root - 1) / (root + 1), .max_iterations = 3000, .tolerance = 1e-4});
+  const double accuracy = problems::score(data.test.features, data.test.labels, y).accuracy;
+  return text(100 * accuracy, " %",
+              trained.status == Status::converged ? "" : text(" (", to_string(trained.status), ")"));
 }
 
-std::string percent(double share) { return text(100 * share, " %"); }
-
 /// The paper's grids where they fit: its outer steps, up to 10, are too short by the number of examples n, as the
-/// gradient in x_i is of the order 1/n, and its lower steps from 50 up are many after a warm start. Steps are chosen so
-/// that no best setting lies at the end of its range. Plain descent on the lower level may take steps up to 2/l. A
-/// perturbed method takes the settings of the one it perturbs.
-void add_grids(drivers::Experiment& experiment, Index n, double l) {
+/// gradient in x_i is of the order 1/n, and its lower steps from 50 up are many after a warm start. Plain descent on
+/// the lower level may take steps up to 2/l. A perturbed method takes the settings of the one it perturbs.
+void add_grids(drivers::Experiment& experiment, double n, double l) {
   const auto times = [](double unit, std::initializer_list<double> factors) {
     std::vector<std::string> out;
     for (const double factor : factors) out.push_back(drivers::exact(factor * unit));
     return out;
   };
-  const auto examples = static_cast<double>(n);
   const auto alpha = times(1 / l, {1, 1.8});
-  experiment.grids["rahgd"] = drivers::all_combinations({{"eta", times(examples, {1, 2, 4, 8})},
+  experiment.grids["rahgd"] = drivers::all_combinations({{"eta", times(n, {1, 2, 4, 8})},
                                                          {"theta", {"0.1", "0.3"}},
                                                          {"B_factor", {"1"}},
                                                          {"steps", {"5", "10", "20", "50"}},
                                                          {"products", {"3", "6"}}});
-  experiment.grids["aid"] = drivers::all_combinations({{"eta", times(examples, {4, 8, 16})},
-                                                       {"alpha", alpha},
-                                                       {"steps", {"20", "50", "100"}},
-                                                       {"products", {"3", "6"}}});
+  experiment.grids["aid"] = drivers::all_combinations(
+      {{"eta", times(n, {4, 8, 16})}, {"alpha", alpha}, {"steps", {"20", "50", "100"}}, {"products", {"3", "6"}}});
   experiment.grids["itd"] = drivers::all_combinations(
-      {{"eta", times(examples, {8, 16, 32, 64})}, {"alpha", alpha}, {"steps", {"5", "10", "20", "50"}}});
+      {{"eta", times(n, {8, 16, 32, 64})}, {"alpha", alpha}, {"steps", {"5", "20", "50", "100"}}});
   experiment.grids["ba"] = drivers::all_combinations(
-      {{"eta", times(examples, {2, 4, 8, 16})}, {"alpha", alpha}, {"c", {"4", "8", "16"}}, {"products", {"3"}}});
-  experiment.grids["prahgd"] = experiment.grids["paid"] = drivers::all_combinations({{"r", {"0.01", "1"}}});
+      {{"eta", times(n, {4, 8, 16})}, {"alpha", alpha}, {"c", {"4", "8", "16", "32"}}, {"products", {"3"}}});
+  experiment.grids["prahgd"] = drivers::all_combinations({{"r", {"0.01", "1"}}});
+  experiment.grids["paid"] =
+      drivers::all_combinations({{"r", {"0.01", "1"}}, {"threshold", {"1e-4"}}, {"gap", {"10"}}});
   experiment.tuned_after = {{"prahgd", "rahgd"}, {"paid", "aid"}};
-}
-
-/// The shipped settings are for 20,000 examples; steps grow with their number.
-drivers::SolverSettings scaled_settings(Index n) {
-  auto out = drivers::shipped_settings("hypercleaning");
-  for (auto& [solver, settings] : out)
-    for (auto& [option, value] : settings)
-      if (option == "eta") value = drivers::exact(std::stod(value) * static_cast<double>(n) / 20000);
-  return out;
 }
 
 int run(const po::variables_map& given) {
   if (drivers::listed_options(given)) return 0;
   const bool images = given.count("data") > 0;
   const auto amount = [&](const char* name, Index with_images, Index generated) {
-    const auto value = given.count(name) > 0 ? given[name].as<Index>() : images ? with_images : generated;
+    if (given.count(name) == 0) return images ? with_images : generated;
+    const auto value = given[name].as<Index>();
     require(value > 0, "--", name, " ", value, ", must be positive");
     return value;
   };
-  const Amounts amounts{amount("training", 20000, 2000), amount("validation", 5000, 500), amount("test", 10000, 2000),
-                        given["corruption"].as<double>(), given.count("validation-from-test") > 0};
+  const Amounts amounts{amount("training", 20000, 2000), amount("validation", 5000, 500), amount("test", 0, 2000),
+                        given["corruption"].as<double>(), given["validation-from-test"].as<bool>()};
   require(amounts.corruption >= 0 && amounts.corruption <= 1, "--corruption ", amounts.corruption,
           ", must be in [0, 1]");
+  require(images || !amounts.validation_from_test, "--validation-from-test is for images: give --data");
   const auto seed = given["seed"].as<std::uint64_t>();
   Data data = images ? read_images(given["data"].as<std::string>(), amounts, seed) : generate(amounts, seed);
   data.problem.regularisation = given["regularisation"].as<double>();
   const RowOptions options{.threads = given["threads"].as<int>()};
 
   const auto make = [&] { return problems::make_hypercleaning(data.problem, problems::Storage::automatic, options); };
-  const double l = measured_l(make());
+  // With all weights 1, the largest they can be, at the start; the problem's own bound is several times that.
+  const auto start = make();
+  const double l = drivers::measured_l(start, all_weights_one(amounts.training), start.start.y);
   drivers::Experiment experiment{"hypercleaning", [&] {
                                    auto problem = make();
                                    problem.constants.l = l;
@@ -214,20 +208,24 @@ int run(const po::variables_map& given) {
       {"test_accuracy_calls", "Test accuracy against oracle calls", "test_accuracy", "test accuracy", true, 0, false},
       {"test_accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false},
   };
-  experiment.defaults = scaled_settings(amounts.training);
-  add_grids(experiment, amounts.training, l);
+  const auto n = static_cast<double>(amounts.training);
+  experiment.defaults = drivers::shipped_settings("hypercleaning", {{"eta", n}, {"alpha", 1 / l}});
+  add_grids(experiment, n, l);
 
-  const auto dirty = trained_on(data.problem.training, data, options);
-  const auto clean = trained_on(data.problem.validation, data, options);
   experiment.facts = {
       {"data", data.source},
+      {"seed", text(seed)},
       {"examples",
        text(amounts.training, " training, ", amounts.validation, " validation, ", data.test.labels.size(), " test")},
-      {"wrong training labels", percent(amounts.corruption)},
-      {"test accuracy of training on all labels as they are", percent(dirty.accuracy)},
-      {"test accuracy of training on the clean validation set alone", percent(clean.accuracy)},
+      {"validation examples", amounts.validation_from_test ? "from the head of the test file" : "apart from the test"},
+      {"wrong training labels", text(100 * amounts.corruption, " %")},
+      {"weight of |W|^2", text(data.problem.regularisation)},
+      {"test accuracy of training on all labels as they are",
+       accuracy_of_training_on(data.problem.training, data, options)},
+      {"test accuracy of training on the clean validation set alone",
+       accuracy_of_training_on(data.problem.validation, data, options)},
   };
-  return drivers::compare(given, experiment);
+  return drivers::compare(given, experiment).exit_code;
 }
 
 }  // namespace
@@ -237,25 +235,30 @@ int main(int argc, char** argv) {
   line.name = "hypercleaning";
   line.purpose =
       "learns a weight for every training example, some of which have a wrong label, so that a classifier trained\n"
-      "with these weights does well on clean validation examples, and compares solvers at it.";
+      "with these weights does well on clean validation examples, and compares solvers at it. Phi is the validation\n"
+      "loss; precision, recall and F1 are those of \"a weight below 1/2 means a wrong label\".";
   line.examples =
-      "  hypercleaning                                       generated data, under a minute\n"
-      "  scripts/get-data mnist && hypercleaning --data data/mnist --max-seconds 600\n"
+      "  hypercleaning                                       generated data\n"
+      "  scripts/get-data mnist && hypercleaning --data data/mnist\n"
       "  hypercleaning --data data/fashion-mnist --corruption 0.2 --solver rahgd,aid --max-calls 20000\n"
-      "  hypercleaning --data data/mnist --tune --tune-calls 2000 --out results/tuned\n"
-      "  hypercleaning --data data/mnist --config results/tuned/tuned.cfg\n";
+      "  hypercleaning --data data/mnist --levels 0.35,0.32 --max-seconds 600 --max-calls 1000000\n"
+      "  hypercleaning --data data/mnist --tune --tune-calls 1500 --out results/tuned\n"
+      "  hypercleaning --data data/mnist --config results/tuned/tuned.cfg\n" +
+      drivers::comparison_help(line.name);
   line.options.add_options()("data", po::value<std::string>()->value_name("DIR"),
-                             "folder with MNIST's four IDX files, plain or gzip (default: generated data)")(
+                             "folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+                             "t10k-labels-idx1-ubyte, plain or .gz (default: generated data)")(
       "training", po::value<Index>()->value_name("N"), "training examples (default 20000, generated 2000)")(
       "validation", po::value<Index>()->value_name("N"), "clean validation examples (default 5000, generated 500)")(
       "test", po::value<Index>()->value_name("N"), "test examples (default 10000, generated 2000)")(
       "corruption", po::value<double>()->default_value(0.4)->value_name("P"), "share of wrong training labels")(
-      "validation-from-test", "take the validation examples from the head of the test file, the test from the rest")(
+      "validation-from-test", po::bool_switch(),
+      "take the validation examples from the head of the test file, the test from the rest")(
       "regularisation", po::value<double>()->default_value(1e-3)->value_name("C"), "weight of |W|^2")(
       "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
       "seed of splits, wrong labels, perturbations");
-  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid");
+  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid", "6000");
   drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

@@ -2,11 +2,11 @@
 
 #include <chrono>
 #include <iostream>
+#include <stdexcept>
 
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
 #include "hypertape/core/require.hpp"
-#include "hypertape/inner/lanczos.hpp"
 #include "problems/classification.hpp"
 #include "problems/data/documents.hpp"
 #include "problems/hyperparameter_logistic/hyperparameter_logistic.hpp"
@@ -80,13 +80,13 @@ int run(const po::variables_map& given) {
 
   std::cout << "  reading and tf-idf: " << seconds << " s\n";
   const RowOptions options{.threads = given["threads"].as<int>()};
-  drivers::Experiment experiment{
-      "newsgroups", [&] {
-        auto problem = problems::make_hyperparameter_logistic(data.problem, options);
-        problem.constants.l =
-            1.1 * lanczos(problem.oracle->curvature_at(problem.start.x, problem.start.y), 10, 1).largest;
-        return problem;
-      }};
+  const auto start = problems::make_hyperparameter_logistic(data.problem, options);
+  const double l = drivers::measured_l(start, start.start.x, start.start.y);
+  drivers::Experiment experiment{"newsgroups", [&] {
+                                   auto problem = problems::make_hyperparameter_logistic(data.problem, options);
+                                   problem.constants.l = l;
+                                   return problem;
+                                 }};
   const auto test = [&](const Vec& y) { return problems::score(data.test.features, data.test.labels, y); };
   experiment.metrics = {
       {"test_loss", [&](const Vec&, const Vec& y) { return test(y).loss; }},
@@ -102,25 +102,30 @@ int run(const po::variables_map& given) {
       {"loss_calls", "Test loss against oracle calls", "test_loss", "test loss", true, 0, false},
       {"loss_time", "Test loss against time", "test_loss", "test loss", false, 0, false},
   };
-  experiment.defaults = drivers::shipped_settings("newsgroups");
-  // The paper's grid; of its outer steps those that are neither idle nor divergent. A perturbed method takes the
-  // settings of the one it perturbs.
-  const std::vector<std::string> etas{"10", "100", "1000"}, steps{"5", "10", "30"}, products{"5", "10", "30"};
+  experiment.defaults = drivers::shipped_settings("newsgroups", {{"alpha", 1 / l}});
+  // The paper's grid; of its outer steps those that are neither idle nor divergent. Plain descent on the lower level
+  // may take steps up to 2/l. A perturbed method takes the settings of the one it perturbs.
+  const std::vector<std::string> etas{"10", "100", "1000"}, steps{"5", "10", "30"}, products{"5", "10"},
+      alphas{drivers::exact(1 / l), drivers::exact(1.8 / l)};
   experiment.grids["rahgd"] =
       drivers::all_combinations({{"eta", etas}, {"theta", {"0.05", "0.2"}}, {"steps", steps}, {"products", products}});
-  experiment.grids["aid"] = drivers::all_combinations({{"eta", etas}, {"steps", steps}, {"products", products}});
-  experiment.grids["itd"] = drivers::all_combinations({{"eta", etas}, {"steps", steps}});
+  experiment.grids["aid"] =
+      drivers::all_combinations({{"eta", etas}, {"alpha", alphas}, {"steps", steps}, {"products", products}});
+  experiment.grids["itd"] = drivers::all_combinations({{"eta", etas}, {"alpha", alphas}, {"steps", steps}});
   experiment.grids["ba"] =
-      drivers::all_combinations({{"eta", etas}, {"c", {"0.5", "1", "2", "4"}}, {"products", products}});
-  experiment.grids["prahgd"] = experiment.grids["paid"] = drivers::all_combinations({{"r", {"0.01", "0.1"}}});
+      drivers::all_combinations({{"eta", etas}, {"alpha", alphas}, {"c", {"1", "2", "4"}}, {"products", products}});
+  experiment.grids["prahgd"] = drivers::all_combinations({{"r", {"0.01", "0.1"}}});
+  experiment.grids["paid"] =
+      drivers::all_combinations({{"r", {"0.01", "0.1"}}, {"threshold", {"1e-2"}}, {"gap", {"10"}}});
   experiment.tuned_after = {{"prahgd", "rahgd"}, {"paid", "aid"}};
   experiment.facts = {
       {"data", data.source},
+      {"seed", text(seed)},
       {"documents", text(data.problem.training.labels.size(), " training, ", data.problem.validation.labels.size(),
                          " validation, ", data.test.labels.size(), " test")},
       {"words", text(data.problem.training.features.cols())},
   };
-  return drivers::compare(given, experiment);
+  return drivers::compare(given, experiment).exit_code;
 }
 
 }  // namespace
@@ -130,15 +135,17 @@ int main(int argc, char** argv) {
   line.name = "newsgroups";
   line.purpose =
       "chooses a regularisation weight for every word of 20 Newsgroups, so that softmax regression trained with them\n"
-      "does well on validation documents, and compares solvers at it.";
+      "does well on validation documents, and compares solvers at it. Phi is the validation loss.";
   line.examples =
-      "  newsgroups --max-calls 2000                         generated documents\n"
-      "  scripts/get-data 20news ARCHIVE && newsgroups --data data/20news --max-seconds 300\n";
+      "  newsgroups                                          generated documents\n"
+      "  scripts/get-data 20news ARCHIVE && newsgroups --data data/20news\n"
+      "  newsgroups --data data/20news --tune --tune-calls 500 --out results/tuned\n" +
+      drivers::comparison_help(line.name);
   line.options.add_options()("data", po::value<std::string>()->value_name("DIR"),
                              "folder with 20news-bydate-train and 20news-bydate-test (default: generated documents)")(
       "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"), "seed of the split and of perturbations");
-  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid");
+  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid", "2000");
   drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

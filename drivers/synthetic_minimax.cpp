@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iostream>
+#include <limits>
 #include <sstream>
 
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
+#include "drivers/common/output.hpp"
 #include "hypertape/core/require.hpp"
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
 
@@ -15,46 +17,52 @@ using problems::MinimaxStart;
 
 namespace {
 
+constexpr double basin = 1e-6;  // Phi - Phi*
+
 /// The W itself.
-void draw_shape(const std::string& folder) {
+drivers::Figure shape() {
   drivers::Figure figure{"w_shape", "The W-shaped function", "x_3", "w(x_3)", false, false, {{"w", {}, {}}}, {}};
   const problems::SyntheticMinimax spec;
   for (int i = -90; i <= 90; ++i) {
     figure.series[0].x.push_back(0.01 * i);
     figure.series[0].y.push_back(problems::w_shape(0.01 * i, spec.eps, spec.L));
   }
-  if (const auto trouble = drivers::draw(figure, folder); !trouble.empty())
-    std::cout << "  w_shape is not drawn: " << trouble << "\n";
+  return figure;
 }
 
-/// Calls until Phi - Phi* <= 1e-6 for several seeds, each solver as its defaults say.
-void print_seeds(const drivers::Experiment& experiment, MinimaxStart start, const std::string& list, int seeds) {
-  std::cout << "  calls until Phi - Phi* <= 1e-6, median and range of " << seeds << " seeds\n";
-  std::string name;
-  for (std::istringstream names(list); std::getline(names, name, ',');) {
+/// Calls until Phi is in the basin for several seeds, each solver as it ran before; writes seeds.csv.
+void print_seeds(problems::Problem problem, const drivers::SolverSettings& used, const std::string& folder, int seeds) {
+  std::cout << "  calls until Phi - Phi* <= " << basin << ", median and range of " << seeds << " seeds\n";
+  std::ostringstream csv;
+  csv << "solver,seed,calls\n";
+  for (const auto& [name, settings] : used) {
     std::vector<std::int64_t> calls;
+    int reached = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
-      auto problem = problems::make_synthetic_minimax({}, start);
-      Settings settings{{"mu", "10"}, {"l", "20"}, {"tolerance", "0"}, {"max_calls", "1000000"}};
-      if (const auto found = experiment.defaults.find(name); found != experiment.defaults.end())
-        settings.insert(settings.end(), found->second.begin(), found->second.end());
-      settings.emplace_back("seed", std::to_string(seed));
-      std::int64_t reached = 0;
-      solver(name).solve(*problem.oracle, settings, problem.start, [&](const Iterate& i) {
-        if (problem.closed_form.phi(i.x) - problem.optimum->phi > 1e-6) return true;
-        reached = i.counts.total();
+      Settings own = settings;
+      own.insert(own.end(), {{"tolerance", "0"},
+                             {"max_iterations", "10000000"},
+                             {"max_calls", "1000000"},
+                             {"seed", std::to_string(seed)}});
+      calls.push_back(std::numeric_limits<std::int64_t>::max());
+      solver(name).solve(*problem.oracle, own, problem.start, [&](const Iterate& i) {
+        if (problem.closed_form.phi(i.x) - problem.optimum->phi > basin) return true;
+        calls.back() = i.counts.total();
         return false;
       });
-      if (reached > 0) calls.push_back(reached);
+      const bool found = calls.back() < std::numeric_limits<std::int64_t>::max();
+      reached += found;
+      csv << name << "," << seed << "," << (found ? std::to_string(calls.back()) : "") << "\n";
     }
     std::sort(calls.begin(), calls.end());
-    std::cout << "    " << name << ": ";
-    if (calls.empty())
-      std::cout << "never\n";
-    else
-      std::cout << calls[calls.size() / 2] << " (" << calls.front() << " to " << calls.back() << "), " << calls.size()
-                << " of " << seeds << " seeds\n";
+    const auto shown = [](std::int64_t value) {
+      return value == std::numeric_limits<std::int64_t>::max() ? std::string("never") : std::to_string(value);
+    };
+    std::cout << "    " << name << ": " << shown(calls[calls.size() / 2]) << " (" << shown(calls.front()) << " to "
+              << shown(calls.back()) << "), " << reached << " of " << seeds << " seeds\n";
   }
+  drivers::write_csv(folder + "/seeds.csv", csv.str());
+  std::cout << "  wrote " << folder << "/seeds.csv\n";
 }
 
 int run_from(const po::variables_map& given, MinimaxStart start) {
@@ -64,11 +72,15 @@ int run_from(const po::variables_map& given, MinimaxStart start) {
   const auto known = experiment.make();
   const auto phi = known.closed_form.phi;
   const double best = known.optimum->phi;
-  experiment.metrics = {{"gap", [phi, best](const Vec& x, const Vec&) { return phi(x) - best; }}};
+  const auto gap = [phi, best](const Vec& x, const Vec&) { return phi(x) - best; };
+  experiment.metrics = {{"gap", gap}};
+  experiment.solved = [gap](const Vec& x, const Vec& y) { return gap(x, y) <= basin; };
   experiment.figures = {
       {"gap_calls", "Phi - Phi* against oracle calls", "gap", "Phi - Phi*", true, 0, true},
       {"gap_time", "Phi - Phi* against time", "gap", "Phi - Phi*", false, 0, true},
   };
+  experiment.more_figures = {shape()};
+  experiment.facts = {{"start", near ? "next to the saddle" : "far from the saddle"}};
   // The paper's grid, its exponents read as negative: larger steps for y diverge.
   const std::vector<std::string> steps{"0.1", "0.5", "0.01", "0.05", "0.001", "0.005"};
   std::vector<std::string> thetas;
@@ -76,13 +88,13 @@ int run_from(const po::variables_map& given, MinimaxStart start) {
   experiment.defaults = drivers::shipped_settings(experiment.name);
   experiment.grids["pragda"] = drivers::all_combinations(
       {{"eta", steps}, {"theta", thetas}, {"B", {"0.3", "inf"}}, {"r", {"1e-3"}}, {"steps", {"1", "3"}}});
-  experiment.grids["gda"] = experiment.grids["perturbed_gda"] =
-      drivers::all_combinations({{"eta", steps}, {"alpha", {"0.05", "0.01", "0.005", "0.001"}}});
+  const std::vector<std::string> alphas{"0.1", "0.05", "0.01", "0.005", "0.001"};  // 0.5 diverges
+  experiment.grids["gda"] = drivers::all_combinations({{"eta", steps}, {"alpha", alphas}});
+  experiment.grids["perturbed_gda"] = drivers::all_combinations({{"eta", steps}, {"alpha", alphas}, {"r", {"1e-3"}}});
   experiment.grids["imcn"] =
       drivers::all_combinations({{"M", {"0.5", "2", "8"}}, {"mu_s", {"0.5", "1", "2"}}, {"J", {"10", "50"}}});
-  const int code = drivers::compare(given, experiment);
-  if (near) draw_shape(given.count("out") > 0 ? given["out"].as<std::string>() : "results/" + experiment.name);
-  print_seeds(experiment, start, given["solver"].as<std::string>(), given["seeds"].as<int>());
+  const auto [code, used] = drivers::compare(given, experiment);
+  print_seeds(experiment.make(), used, drivers::output_folder(given, experiment.name), given["seeds"].as<int>());
   return code;
 }
 
@@ -104,7 +116,11 @@ int main(int argc, char** argv) {
   drivers::CommandLine line;
   line.name = "synthetic_minimax";
   line.purpose = "min_x max_y of a W-shaped function with a strict saddle, from two starts, and who finds its basin.";
-  line.examples = "  synthetic_minimax\n  synthetic_minimax --start near --tune --tune-calls 2000\n";
+  line.examples =
+      "  synthetic_minimax\n"
+      "  synthetic_minimax --start near --tune --tune-calls 2000 --out results/tuned\n"
+      "\nWith both starts there are two folders, results/synthetic_minimax_near_saddle and _far, and no --out.\n" +
+      drivers::comparison_help("synthetic_minimax_...");
   line.options.add_options()("start", po::value<std::string>()->default_value("both")->value_name("WHERE"),
                              "near (next to the saddle), far, or both")(
       "seeds", po::value<int>()->default_value(21)->value_name("N"), "seeds for the table of calls")(

@@ -25,7 +25,7 @@ int run(const po::variables_map& given) {
   const int points = given["points"].as<int>();
   require(points > 0, "--points = ", points, ", must be positive");
 
-  const bool all = given.count("all") > 0;
+  const bool all = given["all"].as<bool>();
   require(all != (given.count("problem") > 0), "give either --problem NAME or --all; the problems are\n",
           drivers::known_problems());
   std::vector<std::string> names;
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
       "  verify_oracles --problem quadratic --instance my.json --json report.json\n\nProblems:\n" +
       drivers::known_problems();
   line.options.add_options()("problem", po::value<std::vector<std::string>>()->composing()->value_name("NAME"),
-                             "the problem to verify (may be given more than once)")("all", "verify every problem")(
+                             "the problem to verify (may be given more than once)")("all", po::bool_switch(), "verify every problem")(
       "points", po::value<int>()->default_value(12)->value_name("N"), "number of random points")(
       "json", po::value<std::string>()->value_name("FILE"), "also write the verdicts to FILE");
   drivers::add_problem_options(line.options);

@@ -12,8 +12,8 @@ namespace hypertape::problems {
 /// What a command line can say of a problem. A problem refuses what it has no use for.
 struct ProblemArguments {
   std::uint64_t seed = 1;
-  std::optional<std::string> instance{};  ///< quadratic: a JSON file
-  std::optional<double> kappa{};          ///< quadratic: condition number of the lower level
+  std::optional<std::string> instance{};  ///< quadratic, quadratic_minimax: a JSON file
+  std::optional<double> kappa{};          ///< these and quartic: condition number of the lower level
 };
 
 struct ProblemEntry {

@@ -1,5 +1,6 @@
 #include "drivers/common/command_line.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
@@ -58,6 +59,27 @@ int run_driver(int argc, char** argv, CommandLine command_line,
     std::cerr << command_line.name << ": " << failure.what() << "\n";
   }
   return 2;
+}
+
+std::vector<std::pair<std::string, std::string>> given_options(const po::variables_map& given) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [name, value] : given) {
+    std::string shown;
+    const boost::any& any = value.value();
+    const auto show = [&]<class T>(const T*) {
+      if (const auto* typed = boost::any_cast<T>(&any)) shown = text(*typed);
+    };
+    show(static_cast<std::string*>(nullptr));
+    show(static_cast<double*>(nullptr));
+    show(static_cast<int*>(nullptr));
+    show(static_cast<std::int64_t*>(nullptr));
+    show(static_cast<std::uint64_t*>(nullptr));
+    show(static_cast<bool*>(nullptr));
+    if (const auto* list = boost::any_cast<std::vector<std::string>>(&any))
+      for (const std::string& one : *list) shown += (shown.empty() ? "" : " ") + one;
+    out.emplace_back("--" + name, shown);
+  }
+  return out;
 }
 
 std::vector<double> numbers(const po::variables_map& given, const std::string& option) {

@@ -3,6 +3,7 @@
 #include <boost/program_options.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hypertape::drivers {
@@ -20,6 +21,9 @@ struct CommandLine {
 /// file.
 int run_driver(int argc, char** argv, CommandLine command_line,
                const std::function<int(const boost::program_options::variables_map&)>& run);
+
+/// What was given, defaults included, by name.
+std::vector<std::pair<std::string, std::string>> given_options(const boost::program_options::variables_map& given);
 
 /// The numbers of an option that is a list, `1,2.5,1e-3`; throws std::invalid_argument if it is none.
 std::vector<double> numbers(const boost::program_options::variables_map& given, const std::string& option);

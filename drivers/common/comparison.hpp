@@ -32,14 +32,20 @@ struct Experiment {
   std::function<problems::Problem()> make;  ///< called once, and once more for every other job of a tuning
   std::vector<Metric> metrics{};
   std::vector<TraceFigure> figures{};
+  std::vector<Figure> more_figures{};                    ///< of other things than the runs
   SolverSettings defaults{};                             ///< below everything the command line says
   std::map<std::string, std::vector<Settings>> grids{};  ///< by solver, for --tune; the best has the smallest final Phi
   std::map<std::string, std::string> tuned_after{};      ///< by solver: whose best settings its grid starts from
   std::vector<std::pair<std::string, std::string>> facts{};  ///< what tells the problem from others, for the report
+
+  /// If given, a run of the tuning is done where it holds, and the fewest calls until then win, not the smallest Phi.
+  std::function<bool(const Vec& x, const Vec& y)> solved{};
 };
 
-/// --solver, --set, budgets, --out, and --options to list a solver's options.
-void add_comparison_options(boost::program_options::options_description& options, const std::string& default_solvers);
+/// --solver, --set, budgets, --out, and --options to list a solver's options. `default_calls` is the default of
+/// --max-calls, empty for none.
+void add_comparison_options(boost::program_options::options_description& options, const std::string& default_solvers,
+                            const std::string& default_calls = {});
 
 /// --tune and what belongs to it, for experiments that have grids.
 void add_tuning_options(boost::program_options::options_description& options);
@@ -47,12 +53,26 @@ void add_tuning_options(boost::program_options::options_description& options);
 /// One line for each solver, for --help.
 std::string known_solvers();
 
+/// For the end of --help: what is written where, exit codes, solvers.
+std::string comparison_help(const std::string& name);
+
 /// If --options was given: prints them and returns true.
 bool listed_options(const boost::program_options::variables_map& given);
 
+/// Largest eigenvalue of d2g/dy2 at a point, from below, and a tenth more.
+double measured_l(const problems::Problem& problem, const Vec& x, const Vec& y);
+
+/// Where the experiment writes: --out, or results/NAME.
+std::string output_folder(const boost::program_options::variables_map& given, const std::string& name);
+
+struct Comparison {
+  int exit_code = 0;    ///< 1 if a run met numerical trouble
+  SolverSettings used;  ///< what each solver ran with
+};
+
 /// Tunes if asked; runs the solvers; prints a table; writes trace.csv, summary.json, figures and report.html into the
-/// folder. Returns the exit code: 1 if a run met numerical trouble.
-int compare(const boost::program_options::variables_map& given, const Experiment& experiment);
+/// folder, the first two after every solver.
+Comparison compare(const boost::program_options::variables_map& given, const Experiment& experiment);
 
 /// Every combination of the values given for each option.
 std::vector<Settings> all_combinations(const std::vector<std::pair<std::string, std::vector<std::string>>>& values);

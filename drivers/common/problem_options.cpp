@@ -10,7 +10,7 @@ void add_problem_options(po::options_description& options) {
   options.add_options()("seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
                         "seed of generated data and of everything random")(
       "instance", po::value<std::string>()->value_name("FILE"),
-      "quadratic: the instance, a JSON file with A, C, b, d, D, x0")(
+      "quadratic, quadratic_minimax: the instance, a JSON file with A, C, b, d, D, x0")(
       "kappa", po::value<double>()->value_name("K"),
       "quadratic, quadratic_minimax, quartic: condition number of the lower level (default 10)");
 }

@@ -10,6 +10,8 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
+#include <iostream>
 #include <iterator>
 #include <sstream>
 #include <thread>
@@ -257,6 +259,20 @@ std::string now() {
 }
 
 }  // namespace
+
+void print(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (const auto& name : table.header) widths.push_back(name.size());
+  for (const auto& row : table.rows)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  const auto line = [&](const std::vector<std::string>& cells) {
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      std::cout << (c < 2 ? std::left : std::right) << "  " << std::setw(static_cast<int>(widths[c])) << cells[c];
+    std::cout << "\n";
+  };
+  line(table.header);
+  for (const auto& row : table.rows) line(row);
+}
 
 void write_report(const Report& report, const std::string& folder) {
   std::ostringstream out;

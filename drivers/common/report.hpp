@@ -13,6 +13,9 @@ struct Table {
   std::vector<std::vector<std::string>> rows;
 };
 
+/// In columns, on standard output.
+void print(const Table& table);
+
 /// What one page tells of an experiment.
 struct Report {
   std::string title;

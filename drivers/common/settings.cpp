@@ -2,7 +2,6 @@
 
 #include <iomanip>
 #include <sstream>
-#include <stdexcept>
 
 #include "hypertape/core/require.hpp"
 #include "shipped_settings.hpp"  // written by CMake: the content of every file in drivers/settings
@@ -24,17 +23,28 @@ Setting parse_setting(const std::string& given) {
   return {name.substr(0, dot), name.substr(dot + 1), given.substr(equals + 1)};
 }
 
-SolverSettings shipped_settings(const std::string& name) {
-  const auto found = shipped.find(name);
-  if (found == shipped.end()) throw std::logic_error("no settings are shipped for " + name);
+SolverSettings parse_settings(const std::string& where, const std::string& content) {
   SolverSettings out;
-  std::istringstream lines(found->second);
+  std::istringstream lines(content);
   const std::string begin = "set = ";
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with(begin)) continue;
+    if (line.empty() || line[0] == '#') continue;
+    require(line.starts_with(begin), where, ": ", line, ", must be set = SOLVER.OPTION=VALUE");
     const Setting setting = parse_setting(line.substr(begin.size()));
+    require(solver(setting.solver).has_option(setting.option), where, ": ", setting.solver, " has no option ",
+            setting.option);
     out[setting.solver].emplace_back(setting.option, setting.value);
   }
+  return out;
+}
+
+SolverSettings shipped_settings(const std::string& name, const std::map<std::string, double>& units) {
+  const auto found = shipped.find(name);
+  require(found != shipped.end(), "no settings are shipped for ", name);
+  auto out = parse_settings("drivers/settings/" + name + ".cfg", found->second);
+  for (auto& [solver, settings] : out)
+    for (auto& [option, value] : settings)
+      if (const auto unit = units.find(option); unit != units.end()) value = exact(std::stod(value) * unit->second);
   return out;
 }
 

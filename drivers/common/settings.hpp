@@ -20,7 +20,12 @@ Setting parse_setting(const std::string& given);
 /// All digits of a number.
 std::string exact(double value);
 
-/// drivers/settings/NAME.cfg, as it was when this was built.
-SolverSettings shipped_settings(const std::string& name);
+/// What lines `set = SOLVER.OPTION=VALUE` say; empty lines and those that start with # say nothing, any other line, an
+/// unknown solver and an option that it does not have throw std::invalid_argument with the name `where`.
+SolverSettings parse_settings(const std::string& where, const std::string& content);
+
+/// drivers/settings/NAME.cfg, as it was when this was built. `units` are what some options are multiplied with, so that
+/// settings found on one data set fit others.
+SolverSettings shipped_settings(const std::string& name, const std::map<std::string, double>& units = {});
 
 }  // namespace hypertape::drivers
