@@ -203,10 +203,11 @@ int run(const po::variables_map& given) {
       {"f1", [&](const Vec& x, const Vec&) { return problems::cleaning(x, data.corrupted).f1; }},
   };
   experiment.figures = {
-      {"validation_loss_calls", "Validation loss against oracle calls", "phi", "validation loss", true, 0, false},
-      {"validation_loss_time", "Validation loss against time", "phi", "validation loss", false, 0, false},
-      {"test_accuracy_calls", "Test accuracy against oracle calls", "test_accuracy", "test accuracy", true, 0, false},
-      {"test_accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false},
+      {"validation_loss_calls", "Validation loss against oracle calls", "phi", "validation loss", true, 0, false, true},
+      {"validation_loss_time", "Validation loss against time", "phi", "validation loss", false, 0, false, true},
+      {"test_accuracy_calls", "Test accuracy against oracle calls", "test_accuracy", "test accuracy", true, 0, false,
+       true},
+      {"test_accuracy_time", "Test accuracy against time", "test_accuracy", "test accuracy", false, 0, false, true},
   };
   const auto n = static_cast<double>(amounts.training);
   experiment.defaults = drivers::shipped_settings("hypercleaning", {{"eta", n}, {"alpha", 1 / l}});

@@ -91,8 +91,12 @@ int run_from(const po::variables_map& given, MinimaxStart start) {
   const std::vector<std::string> alphas{"0.1", "0.05", "0.01", "0.005", "0.001"};  // 0.5 diverges
   experiment.grids["gda"] = drivers::all_combinations({{"eta", steps}, {"alpha", alphas}});
   experiment.grids["perturbed_gda"] = drivers::all_combinations({{"eta", steps}, {"alpha", alphas}, {"r", {"1e-3"}}});
-  experiment.grids["imcn"] =
-      drivers::all_combinations({{"M", {"0.5", "2", "8"}}, {"mu_s", {"0.5", "1", "2"}}, {"J", {"10", "50"}}});
+  experiment.grids["imcn"] = drivers::all_combinations({{"M", {"0.5", "2", "8", "32", "128"}},
+                                                        {"L", {"0.2", "1"}},
+                                                        {"mu_s", {"0.5", "1", "2", "4", "8"}},
+                                                        {"J", {"2", "5", "10", "50"}},
+                                                        {"steps", {"1", "3"}},
+                                                        {"products", {"1", "2"}}});
   const auto [code, used] = drivers::compare(given, experiment);
   print_seeds(experiment.make(), used, drivers::output_folder(given, experiment.name), given["seeds"].as<int>());
   return code;

@@ -61,8 +61,9 @@ int main(int argc, char** argv) {
       "  verify_oracles --problem quadratic --instance my.json --json report.json\n\nProblems:\n" +
       drivers::known_problems();
   line.options.add_options()("problem", po::value<std::vector<std::string>>()->composing()->value_name("NAME"),
-                             "the problem to verify (may be given more than once)")("all", po::bool_switch(), "verify every problem")(
-      "points", po::value<int>()->default_value(12)->value_name("N"), "number of random points")(
+                             "the problem to verify (may be given more than once)")(
+      "all", po::bool_switch(), "verify every problem")("points", po::value<int>()->default_value(12)->value_name("N"),
+                                                        "number of random points")(
       "json", po::value<std::string>()->value_name("FILE"), "also write the verdicts to FILE");
   drivers::add_problem_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);

@@ -199,7 +199,7 @@ double column_of(const TraceRow& row, const std::string& column, const std::vect
 
 Figure to_figure(const TraceFigure& wanted, const Trace& trace, const Experiment& experiment, const std::string& note) {
   Figure figure{wanted.name,  wanted.title, wanted.against_calls ? "oracle calls" : "seconds",
-                wanted.label, false,        wanted.log_y,
+                wanted.label, wanted.log_x, wanted.log_y,
                 {},           note};
   for (const TraceRow& row : trace.rows()) {
     if (figure.series.empty() || figure.series.back().label != row.solver)

@@ -24,6 +24,7 @@ struct TraceFigure {
   bool against_calls = true;  ///< else against seconds
   double minus = 0;           ///< subtracted, for errors against a known optimum
   bool log_y = false;
+  bool log_x = false;
 };
 
 /// What an experiment hands over: a problem, what is measured at its points, and how its solvers are tuned.

@@ -176,7 +176,7 @@ std::string log_axis(char axis, const std::vector<Series>& series, std::vector<d
 }
 
 std::string script(const Figure& figure) {
-  const auto title = wrap(clean(figure.title), 60), note = wrap(clean(figure.note), 96);
+  const auto title = wrap(clean(figure.title), 60), note = wrap(clean(figure.note), 88);
   const int count = static_cast<int>(figure.series.size());
   int longest = 0;
   for (const Series& one : figure.series) longest = std::max(longest, length(one.label));
@@ -206,7 +206,7 @@ std::string script(const Figure& figure) {
       << "set xlabel " << quoted(shorten(clean(figure.x_label), 60)) << " offset 0,0.5 noenhanced\n"
       << "set ylabel " << quoted(shorten(clean(figure.y_label), 38)) << " noenhanced\n"
       << "set tmargin at " << from_top(top) << "\nset bmargin at " << from_top(top + plot_height)
-      << "\nset rmargin at screen 0.97\nset border 3 linecolor rgb '#404040'\nset tics nomirror\n"
+      << "\nset rmargin at screen 0.955\nset border 3 linecolor rgb '#404040'\nset tics nomirror\n"
       << "set grid linecolor rgb '#d8d8d8' linetype 1 linewidth 0.7\nset format '%g'\n";
   if (figure.log_x) out << log_axis('x', figure.series, &Series::x);
   if (figure.log_y) out << log_axis('y', figure.series, &Series::y);

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iomanip>
 #include <iostream>
 #include <sstream>
 
@@ -103,10 +105,16 @@ std::string to_text(const Settings& settings) {
 
 std::string chosen_options(const Settings& settings) {
   Settings out;
-  for (const auto& setting : settings)
-    if (std::none_of(std::begin(common_options), std::end(common_options),
-                     [&](const char* common) { return setting.first == common; }))
-      out.push_back(setting);
+  for (const auto& [option, value] : settings) {
+    if (std::any_of(std::begin(common_options), std::end(common_options),
+                    [&, &name = option](const char* common) { return name == common; }))
+      continue;
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    std::ostringstream few;
+    few << std::setprecision(4) << number;
+    out.emplace_back(option, *end == '\0' ? few.str() : value);
+  }
   return to_text(out);
 }
 

@@ -31,7 +31,7 @@ struct Shared {
 /// options, --set.
 Settings settings_for(const SolverEntry& entry, const Shared& all, const Settings& tuned);
 
-/// What tells a run from others: the options beside the problem's constants, the seed and the budgets.
+/// What tells a run from others: the options beside the problem's constants, the seed and the budgets, in few digits.
 std::string chosen_options(const Settings& settings);
 
 std::string to_text(const Settings& settings);
