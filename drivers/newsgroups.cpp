@@ -112,7 +112,8 @@ int run(const po::variables_map& given) {
       drivers::all_combinations({{"eta", etas}, {"theta", {"0.1"}}, {"steps", steps}, {"products", products}});
   experiment.grids["aid"] =
       drivers::all_combinations({{"eta", etas}, {"alpha", alphas}, {"steps", steps}, {"products", products}});
-  experiment.grids["itd"] = drivers::all_combinations({{"eta", etas}, {"alpha", alphas}, {"steps", steps}});
+  experiment.grids["itd"] = drivers::all_combinations(
+      {{"eta", etas}, {"alpha", alphas}, {"steps", {"5", "10", "30"}}});  // which keeps every step: 21 MB each
   experiment.grids["ba"] =
       drivers::all_combinations({{"eta", etas}, {"alpha", alphas}, {"c", {"4", "8", "16"}}, {"products", products}});
   experiment.grids["prahgd"] = drivers::all_combinations({{"r", {"0.01", "0.1"}}});
