@@ -160,8 +160,8 @@ TEST_CASE("the settings that are shipped are those of the default run") {
 TEST_CASE("complexity counts, fits and leaves out what is out of reach") {
   const TemporaryFolder folder;
   const Outcome outcome = run_driver("complexity",
-                                     "--kappas 2,4,8 --relative 1e-2 --epsilons 0.5,0.1 --kappa 2 --seeds 1 "
-                                     "--max-calls 3000 --out " +
+                                     "--kappas 2,4,8 --relative 0.1 --epsilons 0.5,0.3 --kappa 2 --seeds 1 "
+                                     "--max-calls 600 --out " +
                                          folder.file("out"));
   CHECK(outcome.code == 0);
   for (const std::string study : {"kappa", "epsilon"}) {
