@@ -261,10 +261,10 @@ int main(int argc, char** argv) {
       "training", po::value<Index>()->value_name("N"), "training examples (default 20000, generated 2000)")(
       "validation", po::value<Index>()->value_name("N"), "clean validation examples (default 5000, generated 500)")(
       "test", po::value<Index>()->value_name("N"), "test examples (default 10000, generated 2000)")(
-      "corruption", po::value<double>()->default_value(0.4)->value_name("P"), "share of wrong training labels")(
+      "corruption", po::value<double>()->default_value(0.4, "0.4")->value_name("P"), "share of wrong training labels")(
       "validation-from-test", po::bool_switch(),
       "take the validation examples from the head of the test file, the test from the rest")(
-      "regularisation", po::value<double>()->default_value(1e-3)->value_name("C"), "weight of |W|^2")(
+      "regularisation", po::value<double>()->default_value(1e-3, "0.001")->value_name("C"), "weight of |W|^2")(
       "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
       "seed of splits, wrong labels, perturbations");
