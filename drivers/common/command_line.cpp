@@ -82,11 +82,17 @@ std::vector<std::pair<std::string, std::string>> given_options(const po::variabl
   return out;
 }
 
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> out;
+  std::istringstream in(list);
+  for (std::string item; std::getline(in, item, ',');) out.push_back(item);
+  return out;
+}
+
 std::vector<double> numbers(const po::variables_map& given, const std::string& option) {
   const auto list = given[option].as<std::string>();
   std::vector<double> out;
-  std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) {
+  for (const std::string& item : split(list)) {
     char* end = nullptr;
     out.push_back(std::strtod(item.c_str(), &end));
     require(!item.empty() && *end == '\0', "--", option, " ", list, ", must be numbers, separated by commas");

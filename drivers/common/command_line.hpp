@@ -25,6 +25,9 @@ int run_driver(int argc, char** argv, CommandLine command_line,
 /// What was given, defaults included, by name.
 std::vector<std::pair<std::string, std::string>> given_options(const boost::program_options::variables_map& given);
 
+/// The items of a list, `a,b,c`.
+std::vector<std::string> split(const std::string& list);
+
 /// The numbers of an option that is a list, `1,2.5,1e-3`; throws std::invalid_argument if it is none.
 std::vector<double> numbers(const boost::program_options::variables_map& given, const std::string& option);
 

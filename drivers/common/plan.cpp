@@ -21,13 +21,6 @@ namespace {
 /// Options that say nothing of how a method was tuned.
 constexpr const char* common_options[] = {"mu", "l", "seed", "tolerance", "max_iterations", "max_calls", "max_seconds"};
 
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> out;
-  std::istringstream in(list);
-  for (std::string name; std::getline(in, name, ',');) out.push_back(name);
-  return out;
-}
-
 StopRule budget_of(const Settings& settings) {
   StopRule stop;
   OptionList list;

@@ -12,10 +12,12 @@
 #include <limits>
 #include <string>
 
+#include "support/contains.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hypertape::drivers;
+using hypertape::testing::contains;
 using hypertape::testing::content;
 using hypertape::testing::TemporaryFolder;
 
@@ -31,13 +33,11 @@ struct Path {
   ~Path() { setenv("PATH", old.c_str(), 1); }
 };
 
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
-
 /// Draws; where gnuplot is missing, the script must be there all the same and the rest of the test is skipped.
 bool drawn(const Figure& figure, const TemporaryFolder& folder) {
   const std::string trouble = draw(figure, folder.path());
   CHECK(fs::exists(folder.file(figure.name + ".gnuplot")));
-  if (has(trouble, "not installed")) {
+  if (contains(trouble, "not installed")) {
     MESSAGE("no gnuplot: drawing is not tested");
     return false;
   }
@@ -63,17 +63,17 @@ TEST_CASE("a figure is a script with its data, and the drawings made of it") {
   const TemporaryFolder folder;
   const bool all = drawn(two_curves(), folder);
   const std::string script = content(folder.file("phi.gnuplot"));
-  CHECK(has(script, "$series1 << END\n1 1\n2 0.5\n3 0.125\nEND\n"));
-  CHECK(has(script, "$series2 << END\n1 1\n2 0.75\n3 0.5\nEND\n"));
-  CHECK(has(script, "set logscale y"));
-  CHECK_FALSE(has(script, "set logscale x"));
-  CHECK_FALSE(has(script, folder.path()));  // the folder may be moved
+  CHECK(contains(script, "$series1 << END\n1 1\n2 0.5\n3 0.125\nEND\n"));
+  CHECK(contains(script, "$series2 << END\n1 1\n2 0.75\n3 0.5\nEND\n"));
+  CHECK(contains(script, "set logscale y"));
+  CHECK_FALSE(contains(script, "set logscale x"));
+  CHECK_FALSE(contains(script, folder.path()));  // the folder may be moved
   CHECK_FALSE(fs::exists(folder.file("phi.gnuplot.part")));
   if (!all) return;
   const std::string svg = content(folder.file("phi.svg"));
   for (const char* words : {">rahgd<", ">aid<", ">Phi by calls<", ">calls<", ">Phi<", ">seed 7<"}) {
     CAPTURE(words);
-    CHECK(has(svg, words));
+    CHECK(contains(svg, words));
   }
   CHECK(content(folder.file("phi.png")).starts_with("\x89PNG"));
   fs::remove(folder.file("phi.svg"));
@@ -133,11 +133,11 @@ TEST_CASE("labels are data, whatever they say") {
   for (std::string line; std::getline(script, line);) CHECK_FALSE(line.starts_with("system"));
   if (!all) return;
   const std::string svg = content(folder.file("hostile.svg"));
-  CHECK_FALSE(has(svg, "<script"));
-  CHECK(has(svg, "&lt;script>alert(1)&lt;/script>"));
-  CHECK(has(svg, "?\" &lt;script>"));  // bytes that are not UTF-8, or no characters
-  CHECK(has(svg, ">it's {/Bold b}_c^d @GPVAL_TERM %d `date`<"));
-  CHECK(has(svg, ">" + inject.substr(0, 20) + "<"));
+  CHECK_FALSE(contains(svg, "<script"));
+  CHECK(contains(svg, "&lt;script>alert(1)&lt;/script>"));
+  CHECK(contains(svg, "?\" &lt;script>"));  // bytes that are not UTF-8, or no characters
+  CHECK(contains(svg, ">it's {/Bold b}_c^d @GPVAL_TERM %d `date`<"));
+  CHECK(contains(svg, ">" + inject.substr(0, 20) + "<"));
 }
 
 TEST_CASE("what an axis cannot show is left out, and said") {
@@ -148,16 +148,16 @@ TEST_CASE("what an axis cannot show is left out, and said") {
                    {"all", {10, 20}, {3, 4}}};
   drawn(figure, folder);
   const std::string script = content(folder.file("log.gnuplot"));
-  CHECK(has(script, "$series1 << END\n5 0.25\nEND\n"));
-  CHECK(has(script, "$series2 << END\n10 3\n20 4\nEND\n"));
-  CHECK_FALSE(has(script, "$series3"));
-  CHECK(has(script, "seed 1; some: 6 of 7 values cannot be drawn here and are left out"));
-  CHECK(has(script, "none: no value"));
-  CHECK_FALSE(has(script, "all:"));
+  CHECK(contains(script, "$series1 << END\n5 0.25\nEND\n"));
+  CHECK(contains(script, "$series2 << END\n10 3\n20 4\nEND\n"));
+  CHECK_FALSE(contains(script, "$series3"));
+  CHECK(contains(script, "seed 1; some: 6 of 7 values cannot be drawn here and are left out"));
+  CHECK(contains(script, "none: no value"));
+  CHECK_FALSE(contains(script, "all:"));
 
   figure.log_x = figure.log_y = false;
   drawn(figure, folder);
-  CHECK(has(content(folder.file("log.gnuplot")), "$series1 << END\n3 -3\n4 0\n5 0.25\n0 7\n-1 8\nEND\n"));
+  CHECK(contains(content(folder.file("log.gnuplot")), "$series1 << END\n3 -3\n4 0\n5 0.25\n0 7\n-1 8\nEND\n"));
 }
 
 TEST_CASE("short, long and degenerate axes have numbers") {
@@ -166,10 +166,10 @@ TEST_CASE("short, long and degenerate axes have numbers") {
     drawn({"axis", "", "x", "y", false, true, {{"a", std::vector<double>(y.size(), 1.0), y}}, ""}, folder);
     return content(folder.file("axis.gnuplot"));
   };
-  CHECK(has(script({1, 30}), "set ytics (1, 2, 5, 10, 20)"));
-  CHECK(has(script({1.01, 1.19}), "1.05, 1.1"));
-  CHECK(has(script({5, 5}), "set ytics (4.9"));
-  CHECK(has(script({1e-12, 1}), "10^{%L}"));
+  CHECK(contains(script({1, 30}), "set ytics (1, 2, 5, 10, 20)"));
+  CHECK(contains(script({1.01, 1.19}), "1.05, 1.1"));
+  CHECK(contains(script({5, 5}), "set ytics (4.9"));
+  CHECK(contains(script({1e-12, 1}), "10^{%L}"));
   script({1e-249, 1e249});
   script({1e-310, 1, 1e305});
 }
@@ -179,7 +179,7 @@ TEST_CASE("figures that make no sense are refused with a message, and nothing is
   const auto refused = [&](Figure figure, const std::string& words) {
     const std::string trouble = draw(figure, folder.path());
     CAPTURE(trouble);
-    CHECK(has(trouble, words));
+    CHECK(contains(trouble, words));
     CHECK(fs::is_empty(folder.path()));
   };
   Figure figure = two_curves();
@@ -202,12 +202,12 @@ TEST_CASE("files of other kinds are left alone") {
     CAPTURE(name);
     const TemporaryFolder folder;
     std::ofstream(folder.file(name)) << "years of work\n";
-    CHECK(has(draw(two_curves(), folder.path()), std::string(name) + ": there is already"));
+    CHECK(contains(draw(two_curves(), folder.path()), std::string(name) + ": there is already"));
     CHECK(content(folder.file(name)) == "years of work\n");
     fs::remove(folder.file(name));
     fs::create_directory(folder.file(name));
     const std::string said = draw(two_curves(), folder.path());
-    CHECK((has(said, "there is already") || has(said, "is a folder")));
+    CHECK((contains(said, "there is already") || contains(said, "is a folder")));
     CHECK(fs::is_directory(folder.file(name)));
   }
   const TemporaryFolder folder;
@@ -220,7 +220,7 @@ TEST_CASE("without gnuplot there is a message, the script, and no drawing of an 
   drawn(two_curves(), folder);
   std::ofstream(folder.file("phi.svg")) << "of an older run";
   const Path none("/nonexistent");
-  CHECK(has(draw(two_curves(), folder.path()), "phi.gnuplot: gnuplot is not installed"));
+  CHECK(contains(draw(two_curves(), folder.path()), "phi.gnuplot: gnuplot is not installed"));
   CHECK(fs::exists(folder.file("phi.gnuplot")));
   CHECK_FALSE(fs::exists(folder.file("phi.svg")));
 }
@@ -234,15 +234,15 @@ TEST_CASE("gnuplot is run in the folder without a shell, and what it complains o
   const Path path(programs.path() + ":" + std::getenv("PATH"));
   const std::string trouble = draw(two_curves(), folder);
   CAPTURE(trouble);
-  CHECK(has(trouble, "gnuplot failed"));
-  CHECK(has(trouble, "2 -d phi.gnuplot\n"));
-  CHECK(has(trouble, fs::path(folder).filename().string() + "\n"));
-  CHECK(has(trouble, "no such terminal"));
+  CHECK(contains(trouble, "gnuplot failed"));
+  CHECK(contains(trouble, "2 -d phi.gnuplot\n"));
+  CHECK(contains(trouble, fs::path(folder).filename().string() + "\n"));
+  CHECK(contains(trouble, "no such terminal"));
 
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\nexit 0\n";
   for (const char* name : {"phi.svg", "phi.png"}) std::ofstream(folder + "/" + name) << "of an older run";
-  CHECK(has(draw(two_curves(), folder), "gnuplot wrote no "));
+  CHECK(contains(draw(two_curves(), folder), "gnuplot wrote no "));
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho half > phi.svg\nkill -9 $$\n";
-  CHECK(has(draw(two_curves(), folder), "gnuplot failed"));
+  CHECK(contains(draw(two_curves(), folder), "gnuplot failed"));
   CHECK_FALSE(fs::exists(folder + "/phi.svg"));
 }

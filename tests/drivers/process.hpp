@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string>
 
+#include "support/contains.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace hypertape::testing {
@@ -14,7 +15,7 @@ namespace hypertape::testing {
 struct Outcome {
   int code = -1;
   std::string output{};  // of both streams
-  bool has(const std::string& words) const { return output.find(words) != std::string::npos; }
+  bool has(const std::string& words) const { return contains(output, words); }
 };
 
 /// Runs a driver as a user would.

@@ -10,16 +10,16 @@
 #include <string>
 
 #include "drivers/common/figure.hpp"
+#include "support/contains.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace fs = std::filesystem;
 using namespace hypertape::drivers;
+using hypertape::testing::contains;
 using hypertape::testing::content;
 using hypertape::testing::TemporaryFolder;
 
 namespace {
-
-bool has(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 int count(const std::string& text, const std::string& words) {
   int out = 0;
@@ -91,7 +91,7 @@ TEST_CASE("text is text, wherever it stands") {
   report.facts = {{hostile, hostile}};
   const std::string html = written(report, folder);
   CHECK(unbalanced(html) == "");
-  CHECK_FALSE(has(html, "<script"));
+  CHECK_FALSE(contains(html, "<script"));
   CHECK(count(html, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;\n&quot;q&quot; &amp; `ls` $(ls) {%d}") == 12);
   CHECK(count(html, "<p>") == 2);
 }
@@ -104,11 +104,11 @@ TEST_CASE("a report is one page of HTML that needs nothing else") {
                             "<h1>A study</h1>", "<p>It went well.\n</p>", "prefers-color-scheme: dark", "@media print",
                             "name=\"viewport\"", "<th scope=\"row\">seed</th><td>7</td>"}) {
     CAPTURE(words);
-    CHECK(has(html, words));
+    CHECK(contains(html, words));
   }
   for (const char* words : {"src=", "<link", "@import", "url(", "<script", "<h2>Figures", "<h2>Results"}) {
     CAPTURE(words);
-    CHECK_FALSE(has(html, words));
+    CHECK_FALSE(contains(html, words));
   }
   CHECK(unbalanced(written({}, folder)) == "");
 }
@@ -119,15 +119,15 @@ TEST_CASE("tables have headers with a scope, numbers to the right, and as many c
                     {"solver", "Phi", "slope", "data", "bound"},
                     {{"rahgd", "-1.5e-7", "1.39 +- 0.02", "20 Newsgroups", "-"}, {"aid", "nan", "12 %"}}};
   const std::string html = written({"t", "", {table}, {}, {}}, folder);
-  CHECK(has(html, "<caption>Runs</caption>"));
-  CHECK(has(html,
-            "<tr><th scope=\"col\">solver</th><th scope=\"col\" class=\"number\">Phi</th>"
-            "<th scope=\"col\" class=\"number\">slope</th><th scope=\"col\">data</th>"
-            "<th scope=\"col\">bound</th></tr>"));
-  CHECK(has(html,
-            "<tr><th scope=\"row\">rahgd</th><td class=\"number\">-1.5e-7</td>"
-            "<td class=\"number\">1.39 +- 0.02</td><td>20 Newsgroups</td><td>-</td></tr>"));
-  CHECK(has(html, "<td class=\"number\">12 %</td><td></td><td></td></tr>"));
+  CHECK(contains(html, "<caption>Runs</caption>"));
+  CHECK(contains(html,
+                 "<tr><th scope=\"col\">solver</th><th scope=\"col\" class=\"number\">Phi</th>"
+                 "<th scope=\"col\" class=\"number\">slope</th><th scope=\"col\">data</th>"
+                 "<th scope=\"col\">bound</th></tr>"));
+  CHECK(contains(html,
+                 "<tr><th scope=\"row\">rahgd</th><td class=\"number\">-1.5e-7</td>"
+                 "<td class=\"number\">1.39 +- 0.02</td><td>20 Newsgroups</td><td>-</td></tr>"));
+  CHECK(contains(html, "<td class=\"number\">12 %</td><td></td><td></td></tr>"));
   CHECK(unbalanced(html) == "");
 }
 
@@ -144,17 +144,17 @@ TEST_CASE("figures stand in the page, their ids told apart") {
   CHECK(unbalanced(html) == "");
   check_ids(html);
   CHECK(count(html, "<text>say id=\"p0\" or url(#p0) > 3</text>") == 2);
-  CHECK(has(html, "aria-label=\"Title &lt;of&gt; a\""));
-  CHECK(has(html, "<figcaption>Figure 2. Title &lt;of&gt; b (b.svg)</figcaption>"));
-  CHECK_FALSE(has(html, "<?xml"));
-  CHECK_FALSE(has(html, "Gnuplot"));
+  CHECK(contains(html, "aria-label=\"Title &lt;of&gt; a\""));
+  CHECK(contains(html, "<figcaption>Figure 2. Title &lt;of&gt; b (b.svg)</figcaption>"));
+  CHECK_FALSE(contains(html, "<?xml"));
+  CHECK_FALSE(contains(html, "Gnuplot"));
 }
 
 TEST_CASE("what gnuplot draws stands in the page too") {
   const TemporaryFolder folder;
   Figure figure{"one", hostile, "x <i>", "y & id=\"gpPt0\"", false, true, {{hostile, {1, 2}, {1, 0.01}}}, hostile};
   const std::string trouble = draw(figure, folder.path());
-  if (has(trouble, "not installed")) {
+  if (contains(trouble, "not installed")) {
     MESSAGE("no gnuplot: its figures are not tested");
     return;
   }
@@ -165,7 +165,7 @@ TEST_CASE("what gnuplot draws stands in the page too") {
   CHECK(unbalanced(html) == "");
   check_ids(html);
   CHECK(count(html, "<svg") == 2);
-  CHECK_FALSE(has(html, "<script"));
+  CHECK_FALSE(contains(html, "<script"));
 }
 
 TEST_CASE("a figure that is not there, or not whole, is said to be missing") {
@@ -173,7 +173,7 @@ TEST_CASE("a figure that is not there, or not whole, is said to be missing") {
   std::ofstream(folder.file("half.svg")) << "<svg width=\"9\"><g>";
   const std::string html = written({"t", "", {}, {"half", "none"}, {}}, folder);
   CHECK(count(html, "This figure was not drawn.") == 2);
-  CHECK(has(html, "Figure 2. none (none.svg)"));
+  CHECK(contains(html, "Figure 2. none (none.svg)"));
   CHECK(unbalanced(html) == "");
 }
 
@@ -183,8 +183,8 @@ TEST_CASE("a page of somebody else's is left alone, an older report is replaced"
   CHECK_THROWS_WITH_AS(write_report({}, folder.path()), doctest::Contains("left alone"), std::runtime_error);
   CHECK(content(folder.file("report.html")) == "<!DOCTYPE html>\n<p>years of work</p>\n");
   fs::remove(folder.file("report.html"));
-  CHECK(has(written({"the old one", "", {}, {}, {}}, folder), "the old one"));
-  CHECK_FALSE(has(written({"the new one", "", {}, {}, {}}, folder), "the old one"));
+  CHECK(contains(written({"the old one", "", {}, {}, {}}, folder), "the old one"));
+  CHECK_FALSE(contains(written({"the new one", "", {}, {}, {}}, folder), "the old one"));
   CHECK_THROWS_AS(write_report({}, folder.file("none")), std::runtime_error);
 }
 

@@ -14,6 +14,7 @@
 #include "hypertape/hypergradient/implicit.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
 #include "problems/ridge/ridge.hpp"
+#include "support/contains.hpp"
 #include "support/faulty_oracle.hpp"
 #include "support/hand_written_oracle.hpp"
 #include "support/relative.hpp"
@@ -23,17 +24,15 @@ namespace {
 
 using testing::Bug;
 using testing::Call;
+using testing::contains;
 using testing::differences_of_phi;
 using testing::FaultyOracle;
 using testing::HandWrittenOracle;
+using testing::infinity;
 using testing::Instance;
+using testing::nan;
 using testing::relative;
 using testing::x_nonlinear;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool contains(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
 
 /// What goes wrong, and the part that must say so.
 struct Fault {

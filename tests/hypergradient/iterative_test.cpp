@@ -22,10 +22,9 @@ namespace {
 using testing::Call;
 using testing::FaultyOracle;
 using testing::HandWrittenOracle;
+using testing::infinity;
+using testing::nan;
 using testing::relative;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// y^D(x): D steps of gradient descent from y^0.
 Vec descended(BilevelOracle& oracle, const Vec& x, Vec y, double alpha, int D) {

@@ -9,19 +9,14 @@
 
 #include "hypertape/core/random.hpp"
 #include "support/relative.hpp"
+#include "support/temporary_folder.hpp"
 
 using namespace hypertape;
 using namespace hypertape::problems;
 using testing::relative;
+using testing::TemporaryFolder;
 
 namespace {
-
-/// Writes a file for the time of a test.
-struct TemporaryFile {
-  std::string path = (std::filesystem::temp_directory_path() / "hypertape_quadratic_test.json").string();
-  explicit TemporaryFile(const std::string& content) { std::ofstream(path) << content; }
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
 
 const std::string good =
     R"({"A": [[2, 0.5], [0.5, 1]], "C": [[1], [2]], "b": [1, -1], "d": [0.5, 0], "D": [[3]], "x0": [0.25]})";
@@ -98,8 +93,8 @@ TEST_CASE("an instance without a minimum has no optimum") {
 
 TEST_CASE("an instance is read from a file, bare or under \"problem\"") {
   for (const std::string& content : {good, "{\"other\": 1, \"problem\": " + good + "}"}) {
-    const TemporaryFile file(content);
-    const Quadratic q = read_quadratic(file.path);
+    const TemporaryFolder folder;
+    const Quadratic q = read_quadratic(folder.write("instance.json", content));
     CHECK(q.A == Mat{{2, 0.5}, {0.5, 1}});
     CHECK(q.C == Mat{{1}, {2}});
     CHECK(q.D == Mat{{3}});
@@ -129,10 +124,11 @@ TEST_CASE("a bad instance file is refused with the file and the fault") {
       {replaced(good, "0.25", "1e999"), "not JSON"},
   };
   for (const auto& [content, words] : cases) {
-    const TemporaryFile file(content);
-    CAPTURE(file.path);
-    CHECK_THROWS_WITH_AS(read_quadratic(file.path), doctest::Contains(words.c_str()), std::runtime_error);
-    CHECK_THROWS_WITH_AS(read_quadratic(file.path), doctest::Contains(file.path.c_str()), std::runtime_error);
+    const TemporaryFolder folder;
+    const std::string file = folder.write("instance.json", content);
+    CAPTURE(file);
+    CHECK_THROWS_WITH_AS(read_quadratic(file), doctest::Contains(words.c_str()), std::runtime_error);
+    CHECK_THROWS_WITH_AS(read_quadratic(file), doctest::Contains(file.c_str()), std::runtime_error);
   }
   CHECK_THROWS_WITH_AS(read_quadratic("/no/such/file"), "/no/such/file: cannot be opened", std::runtime_error);
 }

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <limits>
+
 #include "support/forwarding_oracle.hpp"
 
 namespace hypertape::testing {
+
+/// What a call answers that goes wrong.
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
+                        infinity = std::numeric_limits<double>::infinity();
 
 /// Any oracle, with one kind of call that goes wrong from its n-th time on: in the value, or in an entry of the vector.
 class FaultyOracle final : public ForwardingOracle {
