@@ -15,8 +15,8 @@
 #include "drivers/common/command_line.hpp"
 #include "drivers/common/comparison.hpp"
 #include "drivers/common/output.hpp"
-#include "drivers/common/parallel.hpp"
 #include "drivers/common/report.hpp"
+#include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/theory/complexity.hpp"
 #include "problems/quadratic/quadratic.hpp"
@@ -393,8 +393,9 @@ void carry_out(const Study& study, int seeds, std::int64_t most, const std::stri
   for (const Method& method : methods) {
     Row row{&method, std::vector(study.points.size(), std::vector<Best>(static_cast<std::size_t>(seeds))), {}};
     const auto of_point = static_cast<std::size_t>(seeds);
-    drivers::parallel_for(study.points.size() * of_point, drivers::cores(), [&](std::size_t i, int) {
-      const std::size_t p = study.points.size() - 1 - i / of_point, seed = i % of_point;  // the longest first
+    for_each_chunk(static_cast<Index>(study.points.size() * of_point), usable_threads(0), [&](Index i, int) {
+      const std::size_t run = static_cast<std::size_t>(i);
+      const std::size_t p = study.points.size() - 1 - run / of_point, seed = run % of_point;  // the longest first
       row.runs[p][seed] = tune(method, study, study.points[p], seed + 1, most);
     });
     for (const auto& of_seeds : row.runs) row.means.push_back(geometric_means(of_seeds));

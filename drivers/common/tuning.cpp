@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "drivers/common/output.hpp"
-#include "drivers/common/parallel.hpp"
+#include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
 
 namespace hypertape::drivers {
@@ -42,9 +42,10 @@ class Tuning {
   const Settings& best(const SolverEntry& entry) {
     if (const auto known = best_.find(entry.name); known != best_.end()) return known->second;
     const std::vector<Settings> candidates = grid(entry);
-    parallel_for(candidates.size(), static_cast<int>(all_.problems.size()), [&](std::size_t i, int job) {
-      try_one(entry, candidates[i], all_.problems[static_cast<std::size_t>(job)]);
-    });
+    for_each_chunk(
+        static_cast<Index>(candidates.size()), static_cast<int>(all_.problems.size()), [&](Index i, int job) {
+          try_one(entry, candidates[static_cast<std::size_t>(i)], all_.problems[static_cast<std::size_t>(job)]);
+        });
     const Settings* best = nullptr;
     double best_score = std::numeric_limits<double>::infinity();
     for (const Settings& candidate : candidates) {
@@ -136,7 +137,7 @@ void add_jobs(Shared& all) {
   require(jobs >= 0, "--tune-jobs ", jobs, ", must not be negative");
   const auto calls = all.given["tune-calls"].as<std::int64_t>();
   require(calls >= 0, "--tune-calls ", calls, ", must not be negative");
-  if (jobs == 0) jobs = cores();
+  if (jobs == 0) jobs = usable_threads(0);
   std::size_t largest = 1;
   for (const auto& [name, grid] : all.experiment.grids) largest = std::max(largest, grid.size());
   while (all.problems.size() < std::min(largest, static_cast<std::size_t>(jobs)))

@@ -191,7 +191,7 @@ inline void run_program(const RowProgram& program, const std::vector<RowSource>&
   out.resize(static_cast<std::size_t>(program.outputs()));
   for (std::size_t i = 0; i < sources.size(); ++i) scratch.inputs()[i] = batch.source(sources[i], stored);
   for (std::size_t o = 0; o < out.size(); ++o) scratch.outputs()[o] = out[o].lane;
-  program.run(scratch);
+  program.run(kernels(), scratch);
 }
 
 inline Packs run_staged(const StagedProgram& staged, const Batch& batch) {

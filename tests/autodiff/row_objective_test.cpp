@@ -53,12 +53,12 @@ TEST_CASE("a long y is worked through tile by tile, up to its last entry") {
                             {0.5, {.y = entries(), .data = data_of_rows(3 * p, random)}, 1, 3 * p}};
   const std::vector<Part> f{{1.5, {.y = product(X, 3), .data = data_of_rows(40, random)}, 0, 40}};
   const Dims dims{p, 3 * p};
-  RowProblem rows = row_problem(dims, f, g, 2);
+  RowProblem rows = row_problem(dims, f, g, {.threads = 2});
   TapedProblem taped = taped_problem(dims, f, g);
   const Sample at(dims, random);
   const auto expected = answers(taped, at);
   check_close(answers(rows, at), expected);
-  RowProblem one_thread = row_problem(dims, f, g, 1);
+  RowProblem one_thread = row_problem(dims, f, g);
   CHECK(differences(answers(rows, at), answers(one_thread, at)) == "");
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("results are the same to the last bit for every number of threads, mor
   for (const bool is_sparse : {false, true})
     for (const Index n : {1, 33, 517, 1601}) problems.emplace_back(n, n > 1000 ? 150 : 40, is_sparse);
   for (const TwoTerms& two : problems) {
-    RowProblem one = row_problem(two.dims, two.f, two.g, 1);
+    RowProblem one = row_problem(two.dims, two.f, two.g);
     Random random(6);
     const Sample at(two.dims, random);
     const auto expected = answers(one, at);
@@ -76,7 +76,7 @@ TEST_CASE("results are the same to the last bit for every number of threads, mor
     for (const int threads : two.dims.x < 500 ? few : all) {
       CAPTURE(two.dims.x);
       CAPTURE(threads);
-      RowProblem many = row_problem(two.dims, two.f, two.g, threads);
+      RowProblem many = row_problem(two.dims, two.f, two.g, {.threads = threads});
       CHECK(differences(answers(many, at), expected) == "");
     }
   }

@@ -81,8 +81,9 @@ inline Objective objective(const std::vector<Part>& parts) {
   return terms;
 }
 
-inline RowProblem row_problem(Dims dims, const std::vector<Part>& f, const std::vector<Part>& g, int threads = 1) {
-  return {dims, objective(f), objective(g), {.threads = threads}};
+inline RowProblem row_problem(Dims dims, const std::vector<Part>& f, const std::vector<Part>& g,
+                              const RowOptions& options = {.threads = 1}) {
+  return {dims, objective(f), objective(g), options};
 }
 
 inline TapedProblem taped_problem(Dims dims, const std::vector<Part>& f, const std::vector<Part>& g) {

@@ -37,6 +37,31 @@ TEST_CASE(
       }
 }
 
+TEST_CASE("every instruction set gives the same answers, for few and for many components") {
+  // Widths with and without a rest beside whole registers, and wider than what is held in registers at once.
+  for (const Index width : {1, 4, 7, 10, 20, 33})
+    for (const Kind of_y : {Kind::columns, Kind::dense, Kind::sparse}) {
+      CAPTURE(width);
+      CAPTURE(static_cast<int>(of_y));
+      Random random(static_cast<std::uint64_t>(width));
+      const Index n = 75, p = 9;
+      const LinearView view = of_y == Kind::columns ? columns(width)
+                              : of_y == Kind::dense ? product(random_dense(n, p, random), width)
+                                                    : product(random_sparse(n, p, random), width);
+      const Dims dims{n, (of_y == Kind::columns ? n : p) * width};
+      const std::vector<Part> f{{1.5, {.y = view, .x = entries(), .data = data_of_rows(n, random)}, 1, n}},
+          g{{-0.75, {.y = view, .x = entries(), .data = data_of_rows(n, random)}, 0, n}};
+      TapedProblem taped = taped_problem(dims, f, g);
+      const Sample at(dims, random);
+      const auto expected = answers(taped, at);
+      for (const InstructionSet set : instruction_sets()) {
+        CAPTURE(to_string(set));
+        RowProblem rows = row_problem(dims, f, g, {.threads = 1, .instructions = set});
+        check_close(answers(rows, at), expected);
+      }
+    }
+}
+
 TEST_CASE("answers depend on the arguments only: going to another x and back changes nothing") {
   const TwoTerms two(70);
   RowProblem problem = row_problem(two.dims, two.f, two.g);
@@ -172,8 +197,8 @@ TEST_CASE("misuse is refused: sizes, numbers that are not finite, threads, terms
   CHECK_THROWS_AS(problem.grad_f(a.y, a.y), std::invalid_argument);
   CHECK_THROWS_AS(problem.curvature_at(a.x, a.y)(a.x), std::invalid_argument);
 
-  CHECK_THROWS_WITH_AS(row_problem(two.dims, two.f, two.g, -1), "RowOptions: threads = -1, must not be negative",
-                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(row_problem(two.dims, two.f, two.g, {.threads = -1}),
+                       "RowOptions: threads = -1, must not be negative", std::invalid_argument);
   CHECK_THROWS_WITH_AS(row_problem(two.dims, {}, two.g), "f has no terms, expected at least one",
                        std::invalid_argument);
   CHECK_THROWS_WITH_AS(row_problem(two.dims, two.f, {}), "g has no terms, expected at least one",
@@ -232,7 +257,7 @@ TEST_CASE("problems are made, used and destroyed in many threads at once") {
       const bool is_a = t % 2 == 0;
       const TwoTerms& mine = is_a ? two : sparse;
       for (int round = 0; round < 2; ++round) {
-        RowProblem problem = row_problem(mine.dims, mine.f, mine.g, 1 + t % 3);
+        RowProblem problem = row_problem(mine.dims, mine.f, mine.g, {.threads = 1 + t % 3});
         for (int call = 0; call < 2; ++call)
           wrong += differences(answers(problem, is_a ? a : b), is_a ? expected_a : expected_b).empty() ? 0 : 1;
       }

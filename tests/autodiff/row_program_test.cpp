@@ -7,10 +7,15 @@
 #include <vector>
 
 #include "hypertape/core/random.hpp"
+#include "support/every_set.hpp"
 
 using namespace hypertape;
+using testing::every_set;
 
 namespace {
+
+/// Of the test case that runs.
+InstructionSet set_in_use = InstructionSet::baseline;
 
 constexpr double guard = -12345.5;
 constexpr int guards = 4;
@@ -36,7 +41,7 @@ Packs run(const RowProgram& program, RowProgram::Scratch& scratch, const Packs& 
   Packs out(static_cast<std::size_t>(program.outputs()), std::vector<double>(pack_lanes + 2 * guards, guard));
   for (std::size_t i = 0; i < inputs.size(); ++i) scratch.inputs()[i] = inputs[i].data();
   for (std::size_t o = 0; o < out.size(); ++o) scratch.outputs()[o] = out[o].data() + guards;
-  program.run(scratch);
+  program.run(kernels(set_in_use), scratch);
   for (auto& pack : out) {
     bool kept = true;
     for (int k = 0; k < guards; ++k)
@@ -99,6 +104,7 @@ int wrong_lanes(const Graph& graph, const Packs& inputs, const std::vector<int>&
 }  // namespace
 
 TEST_CASE("every operation works on every lane, on special values as well") {
+  set_in_use = every_set();
   for (int code = static_cast<int>(Op::add); code <= static_cast<int>(Op::select_greater); ++code) {
     const Op op = static_cast<Op>(code);
     CAPTURE(code);
@@ -150,6 +156,7 @@ TEST_CASE("arguments may be the same node, in every position") {
 }
 
 TEST_CASE("each node of a random graph of all operations is its operation on its arguments") {
+  set_in_use = every_set();
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     Random random(seed);
@@ -183,6 +190,7 @@ TEST_CASE("each node of a random graph of all operations is its operation on its
 }
 
 TEST_CASE("random graphs with few outputs, so that places are used again and products fused, are exact on integers") {
+  set_in_use = every_set();
   const Op exact[] = {Op::add,           Op::sub,
                       Op::mul,           Op::neg,
                       Op::abs,           Op::sign,
@@ -356,8 +364,8 @@ TEST_CASE("a program keeps nothing from one run to the next, and two scratches d
   for (std::size_t k = 0; k < 3; ++k) one.inputs()[k] = first[k].data(), two.inputs()[k] = second[k].data();
   for (std::size_t k = 0; k < 2; ++k) one.outputs()[k] = out_one[k].data(), two.outputs()[k] = out_two[k].data();
   for (int round = 0; round < 3; ++round) {
-    program.run(one);
-    program.run(two);
+    program.run(kernels(), one);
+    program.run(kernels(), two);
     CHECK(out_one == expected_first);
     CHECK(out_two == expected_second);
   }
@@ -374,7 +382,7 @@ TEST_CASE("a program keeps nothing from one run to the next, and two scratches d
       for (std::size_t k = 0; k < 3; ++k) scratch.inputs()[k] = in[k].data();
       for (std::size_t k = 0; k < 2; ++k) scratch.outputs()[k] = out[k].data();
       for (int round = 0; round < 50; ++round) {
-        program.run(scratch);
+        program.run(kernels(), scratch);
         wrong[t] += out != (t % 2 == 0 ? expected_first : expected_second);
       }
     });

@@ -6,10 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "hypertape/autodiff/pack.hpp"
 #include "hypertape/core/random.hpp"
+#include "support/every_set.hpp"
 
 using namespace hypertape;
+using testing::every_set;
 
 namespace {
 
@@ -48,11 +49,11 @@ Buffer padded_rows(const RowMat& W) {
 
 /// Entries of z = X[first ..) W' that are wrong, or guards that were touched.
 template <class Matrix>
-int wrong_images(const Matrix& X, Index first, Index rows, const Buffer& W, Index width, const Mat& expected,
-                 const Mat& scale) {
+int wrong_images(const Kernels& kernels, const Matrix& X, Index first, Index rows, const Buffer& W, Index width,
+                 const Mat& expected, const Mat& scale) {
   const Index stride = rows + 3;
   Buffer z(static_cast<std::size_t>(width * stride + 8), guard);
-  multiply_rows(X, first, rows, W.data(), width, z.data(), stride);
+  multiply_rows(kernels, X, first, rows, W.data(), width, z.data(), stride);
   int wrong = 0;
   for (std::size_t k = 0; k < z.size(); ++k) {
     const Index j = static_cast<Index>(k) / stride, i = static_cast<Index>(k) % stride;
@@ -65,7 +66,7 @@ int wrong_images(const Matrix& X, Index first, Index rows, const Buffer& W, Inde
 }
 
 /// The same of G += z' X[first ..), from a G that is not zero.
-int wrong_transposed(const RowMat& X, Index first, Index rows, const RowMat& Z) {
+int wrong_transposed(const Kernels& kernels, const RowMat& X, Index first, Index rows, const RowMat& Z) {
   const Index width = Z.cols(), stride = rows + 3, p = X.cols(), stride_g = padded(p);
   Buffer z(static_cast<std::size_t>(width * stride), guard), G(static_cast<std::size_t>(width * stride_g + 16), guard);
   for (Index j = 0; j < width; ++j)
@@ -73,7 +74,7 @@ int wrong_transposed(const RowMat& X, Index first, Index rows, const RowMat& Z) 
   for (Index j = 0; j < width; ++j)
     for (Index k = 0; k < p; ++k)
       G[static_cast<std::size_t>(j * stride_g + k)] = static_cast<double>(j) - 0.5 * static_cast<double>(k);
-  add_transposed(X, first, rows, z.data(), stride, width, G.data());
+  add_transposed(kernels, X, first, rows, z.data(), stride, width, G.data());
   int wrong = 0;
   for (Index j = 0; j < width; ++j)
     for (Index k = 0; k < p; ++k) {
@@ -106,15 +107,16 @@ SparseRows random_sparse(Index rows, Index columns, Random& random) {
 
 }  // namespace
 
-TEST_CASE("rows are padded to whole registers, and no further") {
+TEST_CASE("rows are padded to whole registers of eight, and no further") {
   for (Index p = 1; p <= 100; ++p) {
-    CHECK(padded(p) % simd_lanes == 0);
+    CHECK(padded(p) % 8 == 0);
     CHECK(padded(p) >= p);
-    CHECK(padded(p) < p + simd_lanes);
+    CHECK(padded(p) < p + 8);
   }
 }
 
 TEST_CASE("dense products agree with Eigen for every width and shape, and write nothing else") {
+  const Kernels& k = kernels(every_set());
   for (const Index p : {1, 2, 7, 8, 9, 16, 17, 31, 100, 785})
     for (const Index width : widths()) {
       CAPTURE(p);
@@ -127,8 +129,8 @@ TEST_CASE("dense products agree with Eigen for every width and shape, and write 
       const Buffer w = padded_rows(W);
       int wrong = 0, wrong_adjoints = 0;
       for (const auto& range : ranges(n)) {
-        wrong += wrong_images(X, range.first, range.second, w, width, expected, scale);
-        wrong_adjoints += wrong_transposed(X, range.first, range.second, Z);
+        wrong += wrong_images(k, X, range.first, range.second, w, width, expected, scale);
+        wrong_adjoints += wrong_transposed(k, X, range.first, range.second, Z);
       }
       CHECK(wrong == 0);
       CHECK(wrong_adjoints == 0);
@@ -136,6 +138,7 @@ TEST_CASE("dense products agree with Eigen for every width and shape, and write 
 }
 
 TEST_CASE("dense products are right for every number of rows from one to seventy") {
+  const Kernels& k = kernels(every_set());
   for (const Index p : {1, 3, 8, 9, 31, 200})
     for (const Index width : {1, 3, 10, 13}) {
       CAPTURE(p);
@@ -147,10 +150,10 @@ TEST_CASE("dense products are right for every number of rows from one to seventy
       for (Index n = 1; n <= 70; ++n) {
         const RowMat X = random_matrix(n, p, random), Z = random_matrix(n, width, random);
         const Mat expected = X * W.transpose(), scale = X.cwiseAbs() * W.cwiseAbs().transpose();
-        wrong += wrong_images(X, 0, n, w, width, expected, scale);
-        wrong_adjoints += wrong_transposed(X, 0, n, Z);
-        if (n > 2) wrong += wrong_images(X, 1, n - 2, w, width, expected, scale);  // rows remain before and behind
-        if (n > 2) wrong_adjoints += wrong_transposed(X, 1, n - 2, Z);
+        wrong += wrong_images(k, X, 0, n, w, width, expected, scale);
+        wrong_adjoints += wrong_transposed(k, X, 0, n, Z);
+        if (n > 2) wrong += wrong_images(k, X, 1, n - 2, w, width, expected, scale);  // rows remain before and behind
+        if (n > 2) wrong_adjoints += wrong_transposed(k, X, 1, n - 2, Z);
       }
       CHECK(wrong == 0);
       CHECK(wrong_adjoints == 0);
@@ -158,6 +161,7 @@ TEST_CASE("dense products are right for every number of rows from one to seventy
 }
 
 TEST_CASE("what stands in memory behind the last row plays no part") {
+  const Kernels& k = kernels(every_set());
   // Short rows: a register that starts in a row before the last may reach past the end of the matrix.
   for (const Index p : {1, 2, 3, 5, 7, 9})
     for (const Index n : {1, 2, 3, 4, 6, 9}) {
@@ -172,23 +176,25 @@ TEST_CASE("what stands in memory behind the last row plays no part") {
       int wrong = 0;
       for (Index first = 0; first < n; ++first)
         for (Index rows = 1; first + rows <= n; ++rows)
-          wrong +=
-              wrong_images(X, first, rows, padded_rows(W), 3, expected, scale) + wrong_transposed(X, first, rows, Z);
+          wrong += wrong_images(k, X, first, rows, padded_rows(W), 3, expected, scale) +
+                   wrong_transposed(k, X, first, rows, Z);
       CHECK(wrong == 0);
     }
 }
 
 TEST_CASE("a long row is summed over all its blocks of columns") {
+  const Kernels& k = kernels(every_set());
   Random random(5);
   for (const Index width : {1, 10, 40}) {
     const RowMat X = random_matrix(6, 9001, random), W = random_matrix(width, 9001, random);
     const Mat expected = X * W.transpose(), scale = X.cwiseAbs() * W.cwiseAbs().transpose();
-    CHECK(wrong_images(X, 0, 6, padded_rows(W), width, expected, scale) == 0);
-    CHECK(wrong_images(X, 1, 3, padded_rows(W), width, expected, scale) == 0);
+    CHECK(wrong_images(k, X, 0, 6, padded_rows(W), width, expected, scale) == 0);
+    CHECK(wrong_images(k, X, 1, 3, padded_rows(W), width, expected, scale) == 0);
   }
 }
 
 TEST_CASE("sparse products agree with Eigen for every width, with empty rows and columns") {
+  const Kernels& k = kernels(every_set());
   for (const Index p : {1, 2, 7, 8, 9, 16, 17, 31, 100})
     for (const Index width : widths()) {
       CAPTURE(p);
@@ -202,7 +208,7 @@ TEST_CASE("sparse products agree with Eigen for every width, with empty rows and
       const Buffer w(W.data(), W.data() + W.size()), z(Z.data(), Z.data() + Z.size());
       int wrong = 0;
       for (const auto& range : ranges(n))
-        wrong += wrong_images(X, range.first, range.second, w, width, expected, scale);
+        wrong += wrong_images(k, X, range.first, range.second, w, width, expected, scale);
       CHECK(wrong == 0);
 
       const Mat sums = dense.transpose() * Z, sums_scale = dense.cwiseAbs().transpose() * Z.cwiseAbs();
@@ -210,15 +216,15 @@ TEST_CASE("sparse products agree with Eigen for every width, with empty rows and
       for (const Index first : {Index{0}, p / 3, p - 1})
         for (const Index last : {first, first + 1, (first + p + 1) / 2, p}) {
           Buffer G(static_cast<std::size_t>((last - first) * width + 16), guard);
-          for (Index k = 0; k < (last - first) * width; ++k)
-            G[static_cast<std::size_t>(k)] = static_cast<double>(k % 11);
-          add_columns(columns, first, last, z.data(), width, G.data());
+          for (Index e = 0; e < (last - first) * width; ++e)
+            G[static_cast<std::size_t>(e)] = static_cast<double>(e % 11);
+          add_columns(k, columns, first, last, z.data(), width, G.data());
           for (std::size_t e = 0; e < G.size(); ++e) {
-            const Index k = static_cast<Index>(e) / width, j = static_cast<Index>(e) % width;
-            if (k < last - first) {
+            const Index column = static_cast<Index>(e) / width, j = static_cast<Index>(e) % width;
+            if (column < last - first) {
               const double start = static_cast<double>(e % 11);
-              wrong_sums +=
-                  !(std::abs(G[e] - (start + sums(first + k, j))) <= 1e-13 * (start + sums_scale(first + k, j)));
+              wrong_sums += !(std::abs(G[e] - (start + sums(first + column, j))) <=
+                              1e-13 * (start + sums_scale(first + column, j)));
             } else {
               wrong_sums += G[e] != guard;
             }
@@ -229,28 +235,30 @@ TEST_CASE("sparse products agree with Eigen for every width, with empty rows and
 }
 
 TEST_CASE("a sparse matrix without entries gives zero images and adds nothing") {
+  const Kernels& k = kernels(every_set());
   SparseRows X(3, 4);
   X.makeCompressed();
   const SparseColumns columns = X;
   const Buffer w(8, 1.0), z(6, 1.0);
   Buffer image(6, guard), sums(8, 2.5);
-  multiply_rows(X, 0, 3, w.data(), 2, image.data(), 3);
+  multiply_rows(k, X, 0, 3, w.data(), 2, image.data(), 3);
   CHECK(image == Buffer(6, 0.0));
-  add_columns(columns, 0, 4, z.data(), 2, sums.data());
+  add_columns(k, columns, 0, 4, z.data(), 2, sums.data());
   CHECK(sums == Buffer(8, 2.5));
 }
 
 TEST_CASE("a row that is long and sparse is summed to its last entry") {
+  const Kernels& k = kernels(every_set());
   std::vector<Eigen::Triplet<double>> entries;
-  for (int k = 0; k < 50; ++k) entries.emplace_back(1, 3 * k, k + 1.0);
+  for (int e = 0; e < 50; ++e) entries.emplace_back(1, 3 * e, e + 1.0);
   SparseRows X(2, 150);
   X.setFromTriplets(entries.begin(), entries.end());
   X.makeCompressed();
   Buffer w(150);
-  for (std::size_t k = 0; k < 150; ++k) w[k] = static_cast<double>(k);
+  for (std::size_t e = 0; e < 150; ++e) w[e] = static_cast<double>(e);
   double z[2] = {guard, guard}, expected = 0;
-  for (int k = 0; k < 50; ++k) expected += (k + 1.0) * (3 * k);
-  multiply_rows(X, 0, 2, w.data(), 1, z, 2);
+  for (int e = 0; e < 50; ++e) expected += (e + 1.0) * (3 * e);
+  multiply_rows(k, X, 0, 2, w.data(), 1, z, 2);
   CHECK(z[0] == 0);
   CHECK(z[1] == expected);
 }

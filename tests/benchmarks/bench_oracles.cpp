@@ -116,17 +116,17 @@ void hypergradient(const Calls& o, Dims dims, const Vec& x, double step, Vec& u)
 
 struct Problem {
   const char* name;
-  std::function<std::unique_ptr<BilevelOracle>(int threads)> ours;
-  std::function<std::unique_ptr<HandWritten>(int threads)> hand;
+  std::function<std::unique_ptr<BilevelOracle>(const RowOptions&)> ours;
+  std::function<std::unique_ptr<HandWritten>(int threads, InstructionSet set)> hand;
   double step;
 };
 
 /// |a - b| / |b|: the two must compute the same thing, or the comparison is worth nothing.
 double relative(const Vec& a, const Vec& b) { return (a - b).norm() / std::max(b.norm(), 1e-300); }
 
-json compare(const Problem& problem, int threads, int repeats) {
-  const auto ours = problem.ours(threads);
-  const auto hand = problem.hand(threads);
+json compare(const Problem& problem, int threads, InstructionSet set, int repeats) {
+  const auto ours = problem.ours({threads, set});
+  const auto hand = problem.hand(threads, set);
   const Dims dims = ours->dims();
   Random random(3);
   const Vec x = 0.3 * random.normal(dims.x), y = 0.05 * random.normal(dims.y), v = random.normal(dims.y);
@@ -156,8 +156,8 @@ json compare(const Problem& problem, int threads, int repeats) {
   for (const Row& row : rows) {
     const Pair t = measure(
         row.repeats, [&] { row.call(by_hand, a); }, [&] { row.call(by_rows, b); });
-    std::printf("  %-18s %d thread%s  by hand %9.2f ms  row terms %9.2f ms  ratio %.2f\n", row.name, threads,
-                threads == 1 ? " " : "s", t.hand * 1e3, t.ours * 1e3, t.ours / t.hand);
+    std::printf("  %-8s %-18s %d thread%s  by hand %9.2f ms  row terms %9.2f ms  ratio %.2f\n", to_string(set),
+                row.name, threads, threads == 1 ? " " : "s", t.hand * 1e3, t.ours * 1e3, t.ours / t.hand);
     std::fflush(stdout);
     ratios[row.name] = t.ours / t.hand;
     milliseconds[row.name] = t.ours * 1e3;
@@ -209,20 +209,21 @@ SparseData sparse_data(Index rows) {
 
 Problem dense_problem(const char* name, const DenseData& data, problems::Storage storage) {
   return {name,
-          [&data, storage](int threads) {
+          [&data, storage](const RowOptions& options) {
             problems::Hypercleaning h{{data.X, data.label}, {data.V, data.valid}, 10, data.regularisation};
-            return std::move(make_hypercleaning(h, storage, {.threads = threads}).oracle);
+            return std::move(make_hypercleaning(h, storage, options).oracle);
           },
-          [&data](int threads) { return std::make_unique<HandHypercleaning>(data, threads); }, 0.01};
+          [&data](int threads, InstructionSet set) { return std::make_unique<HandHypercleaning>(data, threads, set); },
+          0.01};
 }
 
 Problem sparse_problem(const SparseData& data) {
   return {"sparse",
-          [&data](int threads) {
+          [&data](const RowOptions& options) {
             problems::HyperparameterLogistic h{{data.X, data.label}, {data.V, data.valid}, 20};
-            return std::move(make_hyperparameter_logistic(h, {.threads = threads}).oracle);
+            return std::move(make_hyperparameter_logistic(h, options).oracle);
           },
-          [&data](int threads) { return std::make_unique<HandLogistic>(data, threads); }, 1.0};
+          [&data](int threads, InstructionSet set) { return std::make_unique<HandLogistic>(data, threads, set); }, 1.0};
 }
 
 void roofline(const DenseData& data, int repeats) {
@@ -237,7 +238,7 @@ void roofline(const DenseData& data, int repeats) {
 
 /// Bytes beside the data, of an oracle that has done everything once.
 double memory_mb(const Problem& problem) {
-  auto oracle = problem.ours(2);
+  auto oracle = problem.ours({.threads = 2});
   const Dims dims = oracle->dims();
   const Vec x = Vec::Zero(dims.x), y = Vec::Zero(dims.y);
   Vec u;
@@ -273,14 +274,11 @@ int run(const po::variables_map& given) {
   const SparseData sparse = sparse_data(5657);
   if (given.count("dump") > 0) dump_data(given["dump"].as<std::string>(), dense, sparse);
 
+  std::vector<InstructionSet> sets = instruction_sets();
+  if (given.count("isa") > 0) sets = {instruction_set(given["isa"].as<std::string>())};
   json report;
-#if defined(__AVX512F__)
-  report["instructions"] = "AVX-512";
-#elif defined(__AVX__)
-  report["instructions"] = "AVX";
-#else
-  report["instructions"] = "SSE2";
-#endif
+  report["default_instructions"] = to_string(default_instruction_set());
+  std::printf("without --isa or HYPERTAPE_ISA this machine runs %s\n", to_string(instruction_sets().back()));
   const Problem problems[] = {dense_problem("dense", dense, problems::Storage::dense),
                               dense_problem("dense_held_sparse", dense, problems::Storage::sparse),
                               sparse_problem(sparse)};
@@ -289,11 +287,12 @@ int run(const po::variables_map& given) {
     if (!only.empty() && only != problem.name) continue;
     std::printf("%s\n", problem.name);
     if (&problem == problems) roofline(dense, repeats);
-    for (const int threads : {1, 2}) {
-      const json result = compare(problem, threads, repeats);
-      report[problem.name][std::to_string(threads)] = result["ratios"];
-      report["ms"][problem.name][std::to_string(threads)] = result["ms"];
-    }
+    for (const InstructionSet set : sets)
+      for (const int threads : {1, 2}) {
+        const json result = compare(problem, threads, set, repeats);
+        report["ratios"][to_string(set)][problem.name][std::to_string(threads)] = result["ratios"];
+        report["ms"][to_string(set)][problem.name][std::to_string(threads)] = result["ms"];
+      }
     const double mb = memory_mb(problem);
     std::printf("  memory beside the data %.1f MB\n", mb);
     report["memory_mb"][problem.name] = mb;
@@ -303,7 +302,7 @@ int run(const po::variables_map& given) {
   for (const Index rows : {Index{5000}, Index{20000}, Index{80000}}) {
     if ((quick && rows > 20000) || !only.empty()) break;
     const DenseData data = dense_data(rows, 100);
-    const auto oracle = dense_problem("dense", data, problems::Storage::dense).ours(1);
+    const auto oracle = dense_problem("dense", data, problems::Storage::dense).ours({.threads = 1});
     const Dims dims = oracle->dims();
     const Vec x = Vec::Zero(dims.x), y = Random(4).normal(dims.y) * 0.05;
     Vec out;
@@ -314,7 +313,7 @@ int run(const po::variables_map& given) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   report["peak_mb"] = static_cast<double>(usage.ru_maxrss) / 1e3;
-  if (given.count("json") > 0) drivers::write_json(given["json"].as<std::string>(), report.dump(2) + "\n", "dense");
+  if (given.count("json") > 0) drivers::write_json(given["json"].as<std::string>(), report.dump(2) + "\n", "ratios");
   return 0;
 }
 
@@ -325,6 +324,8 @@ int main(int argc, char** argv) {
   line.name = "bench_oracles";
   line.purpose = "the cost of row terms beside derivatives written by hand. Run it alone on the machine.";
   line.options.add_options()("quick", "fewer repetitions: under a minute")(
+      "isa", po::value<std::string>()->value_name("SET"),
+      "baseline, avx2 or avx512 alone, otherwise all that run here")(
       "only", po::value<std::string>()->value_name("NAME"), "dense, dense_held_sparse or sparse alone")(
       "json", po::value<std::string>()->value_name("FILE"), "also write medians and ratios to FILE")(
       "dump", po::value<std::string>()->value_name("DIR"), "also write the arrays to DIR (for bench_peer_torch.py)");

@@ -2,7 +2,7 @@
 """The oracles of bench_oracles through PyTorch, on the same arrays and in the same run, as ratios to row terms.
 
     apt-get install python3-torch libopenblas0   (Debian; any PyTorch >= 1.13 will do, with a fast BLAS)
-    /usr/bin/python3 tests/benchmarks/bench_peer_torch.py build/native/bin/bench_oracles [--quick] [--json FILE]
+    /usr/bin/python3 tests/benchmarks/bench_peer_torch.py build/release/bin/bench_oracles [--quick] [--json FILE]
 
 Run it alone on the machine. OpenBLAS 0.3.21 does not know processors younger than itself: OPENBLAS_CORETYPE=SKYLAKEX or
 HASWELL tells it what to take them for. Without that variable set, this program runs itself with each and as it is
@@ -152,7 +152,7 @@ def child(folder, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench_oracles", help="the program, built with HYPERTAPE_NATIVE=ON")
+    parser.add_argument("bench_oracles", help="the program")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--child", help=argparse.SUPPRESS)
@@ -166,7 +166,8 @@ def main():
         command = [arguments.bench_oracles, "--dump", folder, "--json", ours_file] + ["--quick"] * arguments.quick
         subprocess.run(command, check=True)
         with open(ours_file) as file:
-            ours = json.load(file)["ms"]
+            report_of_ours = json.load(file)
+            ours = report_of_ours["ms"][report_of_ours["default_instructions"]]
         best = {}
         settings = ["SKYLAKEX", "HASWELL", ""] if "OPENBLAS_CORETYPE" not in os.environ else [os.environ["OPENBLAS_CORETYPE"]]
         for core in settings:

@@ -2,11 +2,12 @@
 
 // The two problems of bench_oracles with their derivatives written by hand: the limit that row terms are measured
 // against. Everything that is known of the formulas is used: one pass over X for each product, weights and
-// probabilities computed once, softmax on registers of rows, results written once. The products with X are those of
-// skinny_product.hpp, faster than Eigen's, which bench_oracles prints beside them; no other BLAS was tried.
+// probabilities computed once, softmax on registers of rows, results written once, the same instruction set. The
+// products with X are those of skinny_product.hpp, faster than Eigen's, which bench_oracles prints beside them.
 
 #include <vector>
 
+#include "hand_kernels.hpp"
 #include "hypertape/autodiff/skinny_product.hpp"
 #include "hypertape/oracle/bilevel_oracle.hpp"
 
@@ -38,7 +39,7 @@ class HandWritten : public BilevelOracle {
 /// Hypercleaning with dense rows.
 class HandHypercleaning final : public HandWritten {
  public:
-  HandHypercleaning(const DenseData& data, int threads);
+  HandHypercleaning(const DenseData& data, int threads, InstructionSet set);
   Dims dims() const override { return {data_.X.rows(), data_.X.cols() * data_.classes}; }
 
  private:
@@ -67,6 +68,8 @@ class HandHypercleaning final : public HandWritten {
 
   DenseData data_;  // a copy, as row terms have theirs: memory laid out in the same way
   int threads_;
+  const Kernels& kernels_;
+  const HandKernels& hand_;
   std::vector<double> w_, v_, weight_, slope_, probability_, sums_;
   Vec weighed_x_;
   Curvature curvature_{*this};
@@ -75,7 +78,7 @@ class HandHypercleaning final : public HandWritten {
 /// Per-feature regularisation of softmax regression on sparse rows.
 class HandLogistic final : public HandWritten {
  public:
-  HandLogistic(const SparseData& data, int threads);
+  HandLogistic(const SparseData& data, int threads, InstructionSet set);
   Dims dims() const override { return {data_.X.cols(), data_.X.cols() * data_.classes}; }
 
  private:
@@ -103,6 +106,8 @@ class HandLogistic final : public HandWritten {
   SparseData data_;
   SparseColumns columns_, valid_columns_;
   int threads_;
+  const Kernels& kernels_;
+  const HandKernels& hand_;
   double scale_;
   std::vector<double> weight_, residual_, probability_;
   Vec weighed_x_;

@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "drivers/common/parallel.hpp"
 #include "drivers/common/settings.hpp"
 #include "drivers/process.hpp"
 
@@ -24,23 +23,6 @@ namespace {
 const std::string small = "--training 60 --validation 30 --test 40 ";
 
 }  // namespace
-
-TEST_CASE("parallel_for does everything once, and passes exceptions on") {
-  for (const int jobs : {1, 4}) {
-    std::vector<int> done(100, 0);
-    hypertape::drivers::parallel_for(done.size(), jobs, [&](std::size_t i, int job) {
-      CHECK(job >= 0);
-      CHECK(job < jobs);
-      ++done[i];
-    });
-    for (const int times : done) CHECK(times == 1);
-    CHECK_THROWS_WITH(hypertape::drivers::parallel_for(10, jobs,
-                                                       [&](std::size_t i, int) {
-                                                         if (i == 7) throw std::runtime_error("seven");
-                                                       }),
-                      "seven");
-  }
-}
 
 TEST_CASE("hypercleaning compares its solvers, measures and reports") {
   const TemporaryFolder folder;

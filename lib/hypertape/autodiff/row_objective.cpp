@@ -3,23 +3,18 @@
 #include <algorithm>
 #include <numeric>
 
-#include "hypertape/autodiff/transpose.hpp"
+#include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 namespace hypertape {
 namespace {
 
 // Rows, and entries of y, are cut into this many chunks whatever the number of threads, and sums are made by chunk:
 // that is what makes results the same for every number of threads.
-constexpr Index chunks = 16;
+constexpr Index chunks = max_threads;
 constexpr Index preferred_tile = 4096;
 
-// Waking threads takes some ten microseconds, much more where the machine is busy: not for less work than this many
-// multiplications.
+// Waking threads takes some ten microseconds: not for less work than this many multiplications.
 constexpr Index parallel_work = 200'000;
 
 /// The part of `count` things that chunk c has.
@@ -69,8 +64,9 @@ StagedProgram derive(RowKernel& kernel, RowPass pass) {
 /// One variable as the rows of a term see it: images of it, and the adjoint of the map.
 class Side {
  public:
-  Side(const LinearView& view, Index dim, Index rows)
-      : view_(view),
+  Side(const Kernels& kernels, const LinearView& view, Index dim, Index rows)
+      : kernels_(kernels),
+        view_(view),
         dim_(dim),
         width_(view.width(dim)),
         rows_(rows),
@@ -117,13 +113,13 @@ class Side {
         std::copy_n(operand.vector + first, n, image);
         return image;
       case LinearView::Kind::columns:
-        rows_to_pack(operand.vector + first * width_, width_, n, image);
+        kernels_.rows_to_pack(operand.vector + first * width_, width_, n, image);
         return image;
       case LinearView::Kind::dense:
-        multiply_rows(view_.dense(), first, n, operand.copy.data(), width_, image, pack_lanes);
+        multiply_rows(kernels_, view_.dense(), first, n, operand.copy.data(), width_, image, pack_lanes);
         return image;
       case LinearView::Kind::sparse:
-        multiply_rows(view_.sparse(), first, n, operand.vector, width_, image, pack_lanes);
+        multiply_rows(kernels_, view_.sparse(), first, n, operand.vector, width_, image, pack_lanes);
         return image;
     }
     return nullptr;
@@ -149,7 +145,7 @@ class Side {
         for (Index i = 0; i < n; ++i) out[first + i] += image[i];
         return;
       case LinearView::Kind::columns:
-        add_pack_to_rows(image, width_, n, out + first * width_);
+        kernels_.add_pack_to_rows(image, width_, n, out + first * width_);
         return;
       case LinearView::Kind::shared:
         for (Index j = 0; j < width_; ++j)
@@ -158,17 +154,15 @@ class Side {
         return;
       case LinearView::Kind::dense: {
         const Index size = width_ * padded(view_.dense().cols());
-        add_transposed(view_.dense(), first, n, image, pack_lanes, width_, sums_.data() + chunk * size);
+        add_transposed(kernels_, view_.dense(), first, n, image, pack_lanes, width_, sums_.data() + chunk * size);
         return;
       }
       case LinearView::Kind::sparse: {
         if (scatters_) {
-          add_transposed(view_.sparse(), first, n, image, pack_lanes, width_, sums_.data() + chunk * dim_);
+          add_transposed(kernels_, view_.sparse(), first, n, image, pack_lanes, width_, sums_.data() + chunk * dim_);
           return;
         }
-        double* const to = sums_.data() + first * width_;
-        for (Index i = 0; i < n; ++i)
-          for (Index j = 0; j < width_; ++j) to[i * width_ + j] = image[j * pack_lanes + i];
+        kernels_.pack_to_rows(image, width_, n, sums_.data() + first * width_);
         return;
       }
     }
@@ -184,7 +178,7 @@ class Side {
     if (scatters_)
       for (Index i = begin; i < end; ++i) out[i] += chunk_sum(dim_, i);
     else if (view_.kind() == LinearView::Kind::sparse)
-      add_columns(view_.sparse_columns(), begin / width_, end / width_, sums_.data(), width_, out + begin);
+      add_columns(kernels_, view_.sparse_columns(), begin / width_, end / width_, sums_.data(), width_, out + begin);
     if (view_.kind() == LinearView::Kind::shared)
       for (Index j = begin; j < end; ++j) out[j] += chunk_sum(width_, j);
     if (view_.kind() == LinearView::Kind::dense) {
@@ -204,6 +198,7 @@ class Side {
   }
 
  private:
+  const Kernels& kernels_;
   LinearView view_;
   Index dim_, width_, rows_;
   bool scatters_;
@@ -221,10 +216,11 @@ struct RowObjective::Worker {
 
 class RowObjective::TermRun {
  public:
-  TermRun(const Term& term, Dims dims)
-      : rows_(term.count(dims)),
-        y_(term.rows.y, dims.y, rows_),
-        x_(term.rows.x, dims.x, rows_),
+  TermRun(const Kernels& kernels, const Term& term, Dims dims)
+      : kernels_(kernels),
+        rows_(term.count(dims)),
+        y_(kernels, term.rows.y, dims.y, rows_),
+        x_(kernels, term.rows.x, dims.x, rows_),
         kernel_(term.taped,
                 {static_cast<int>(y_.width()), static_cast<int>(x_.width()), static_cast<int>(term.rows.data.cols())},
                 term.weight) {
@@ -263,7 +259,7 @@ class RowObjective::TermRun {
     auto& scratch = s.prepare_scratch[thread];
     read(s.staged.prepare_sources, s.prepare_needs, s, pack, worker, scratch.inputs());
     for (Index k = 0; k < s.staged.stored; ++k) scratch.outputs()[k] = stored(s, pack, k);
-    s.staged.prepare.run(scratch);
+    s.staged.prepare.run(kernels_, scratch);
   }
 
   /// Returns the sum of the values of the rows, if the pass has one.
@@ -277,7 +273,7 @@ class RowObjective::TermRun {
     if (wanted.value) *out++ = worker.value.lane;
     for (Index j = 0; j < y_.width() && wanted.a; ++j) *out++ = worker.out_a.data() + j * pack_lanes;
     for (Index j = 0; j < x_.width() && wanted.b; ++j) *out++ = worker.out_b.data() + j * pack_lanes;
-    s.staged.run.run(scratch);
+    s.staged.run.run(kernels_, scratch);
 
     const Index first = pack * pack_lanes, n = count(pack);
     if (wanted.a) y_.add_adjoint(worker.out_a.data(), first, n, chunk, arguments.out_y->data());
@@ -363,6 +359,7 @@ class RowObjective::TermRun {
     }
   }
 
+  const Kernels& kernels_;
   Index rows_;
   Side y_, x_;
   RowKernel kernel_;
@@ -371,11 +368,12 @@ class RowObjective::TermRun {
   std::array<std::unique_ptr<PassState>, static_cast<std::size_t>(RowPass::count)> states_;
 };
 
-RowObjective::RowObjective(Dims dims, const Objective& terms, int threads) : dims_(dims), threads_(threads) {
+RowObjective::RowObjective(Dims dims, const Objective& terms, int threads, const Kernels& kernels)
+    : dims_(dims), threads_(threads), kernels_(kernels) {
   workers_.resize(static_cast<std::size_t>(threads));
   Index width_y = 1, width_x = 1, unit = 1;
   for (const Term& term : terms) {
-    terms_.push_back(std::make_unique<TermRun>(term, dims));
+    terms_.push_back(std::make_unique<TermRun>(kernels, term, dims));
     TermRun& run = *terms_.back();
     width_y = std::max(width_y, run.y().width());
     width_x = std::max(width_x, run.x().width());
@@ -395,13 +393,9 @@ RowObjective::RowObjective(Dims dims, const Objective& terms, int threads) : dim
 RowObjective::~RowObjective() = default;
 
 template <class F>
-void RowObjective::for_chunks([[maybe_unused]] Index work, const F& f) {
-#if defined(_OPENMP)
-#pragma omp parallel for num_threads(threads_) schedule(dynamic, 1) if (work > parallel_work)
-  for (Index c = 0; c < chunks; ++c) f(c, static_cast<std::size_t>(omp_get_thread_num()));
-#else
-  for (Index c = 0; c < chunks; ++c) f(c, std::size_t{0});
-#endif
+void RowObjective::for_chunks(Index work, const F& f) {
+  for_each_chunk(chunks, work > parallel_work ? threads_ : 1,
+                 [&f](Index c, int worker) { f(c, static_cast<std::size_t>(worker)); });
 }
 
 void RowObjective::prepare(RowPass pass, const RowArguments& arguments) {

@@ -37,7 +37,7 @@ struct RowArguments {
 /// run.
 class RowObjective {
  public:
-  RowObjective(Dims dims, const Objective& terms, int threads);
+  RowObjective(Dims dims, const Objective& terms, int threads, const Kernels& kernels);
   ~RowObjective();
 
   /// Computes what later runs of the pass may rely on: gradient_y at this x, curvature at this point.
@@ -57,6 +57,7 @@ class RowObjective {
 
   Dims dims_;
   int threads_;
+  const Kernels& kernels_;
   std::vector<std::unique_ptr<TermRun>> terms_;
   std::vector<TermRun*> active_;  // terms that contribute to the pass that is run
   std::vector<Worker> workers_;

@@ -1,23 +1,11 @@
 #include "hypertape/autodiff/row_problem.hpp"
 
 #include "hypertape/autodiff/row_objective.hpp"
+#include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
-
-#if defined(_OPENMP)
-#include <omp.h>
-#endif
 
 namespace hypertape {
 namespace {
-
-int thread_count(int asked) {
-  require(asked >= 0, "RowOptions: threads = ", asked, ", must not be negative");
-#if defined(_OPENMP)
-  return asked > 0 ? asked : omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
 
 double plain_value(const Objective& terms, const Vec& x, const Vec& y) {
   double sum = 0;
@@ -33,8 +21,12 @@ struct RowProblem::Impl final : LinearOperator {
   RowObjective f, g;
   Vec prepared_x;  // the x for which gradient_y is prepared
 
-  Impl(Dims d, Objective ft, Objective gt, int threads)
-      : dims(d), f_terms(std::move(ft)), g_terms(std::move(gt)), f(d, f_terms, threads), g(d, g_terms, threads) {}
+  Impl(Dims d, Objective ft, Objective gt, int threads, const Kernels& kernels)
+      : dims(d),
+        f_terms(std::move(ft)),
+        g_terms(std::move(gt)),
+        f(d, f_terms, threads, kernels),
+        g(d, g_terms, threads, kernels) {}
 
   Index dim() const override { return dims.y; }
 
@@ -47,7 +39,9 @@ RowProblem::RowProblem(Dims dims, Objective f, Objective g, const RowOptions& op
   require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
   require(!f.empty(), "f has no terms, expected at least one");
   require(!g.empty(), "g has no terms, expected at least one");
-  impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), thread_count(options.threads));
+  require(options.threads >= 0, "RowOptions: threads = ", options.threads, ", must not be negative");
+  impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), usable_threads(options.threads),
+                                 kernels(options.instructions));
 }
 RowProblem::RowProblem(RowProblem&&) noexcept = default;
 RowProblem& RowProblem::operator=(RowProblem&&) noexcept = default;

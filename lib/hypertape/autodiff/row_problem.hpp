@@ -1,14 +1,20 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "hypertape/autodiff/row_terms.hpp"
 #include "hypertape/oracle/bilevel_oracle.hpp"
+#include "hypertape/simd/instruction_set.hpp"
 
 namespace hypertape {
 
 struct RowOptions {
-  int threads = 0;  ///< 0: as many as OpenMP would take. Results do not depend on it
+  int threads = 0;  ///< 0: one for each core, at most 16. Results do not depend on it
+
+  /// What the inner loops may use; if not set, what HYPERTAPE_ISA names or the best that the machine has. Results
+  /// differ by rounding.
+  std::optional<InstructionSet> instructions{};
 };
 
 /// A bilevel problem from two sums of row terms: a BilevelOracle like any other, at about the cost of derivatives

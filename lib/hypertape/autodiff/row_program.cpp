@@ -1,63 +1,11 @@
 #include "hypertape/autodiff/row_program.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace hypertape {
-namespace {
 
-template <class F>
-void for_lanes(double* out, const F& value) {
-  for (int l = 0; l < pack_lanes; l += simd_lanes) store(out + l, value(l));
-}
-
-/// Operations that are worth vectorising by hand; false for the others.
-bool run_fast(Op op, double* out, const double* a, const double* b, const double* c, const double* d) {
-  switch (op) {
-    case Op::add:
-      for_lanes(out, [&](int l) { return load(a + l) + load(b + l); });
-      return true;
-    case Op::sub:
-      for_lanes(out, [&](int l) { return load(a + l) - load(b + l); });
-      return true;
-    case Op::mul:
-      for_lanes(out, [&](int l) { return load(a + l) * load(b + l); });
-      return true;
-    case Op::div:
-      for_lanes(out, [&](int l) { return load(a + l) / load(b + l); });
-      return true;
-    case Op::neg:
-      for_lanes(out, [&](int l) { return -load(a + l); });
-      return true;
-    case Op::exp:
-      for_lanes(out, [&](int l) { return simd_exp(load(a + l)); });
-      return true;
-    case Op::log:
-      for_lanes(out, [&](int l) { return simd_log(load(a + l)); });
-      return true;
-    case Op::select_less:
-      for_lanes(out, [&](int l) { return load(a + l) < load(b + l) ? load(c + l) : load(d + l); });
-      return true;
-    case Op::select_less_equal:
-      for_lanes(out, [&](int l) { return load(a + l) <= load(b + l) ? load(c + l) : load(d + l); });
-      return true;
-    case Op::select_equal:
-      for_lanes(out, [&](int l) { return load(a + l) == load(b + l) ? load(c + l) : load(d + l); });
-      return true;
-    case Op::select_greater_equal:
-      for_lanes(out, [&](int l) { return load(a + l) >= load(b + l) ? load(c + l) : load(d + l); });
-      return true;
-    case Op::select_greater:
-      for_lanes(out, [&](int l) { return load(a + l) > load(b + l) ? load(c + l) : load(d + l); });
-      return true;
-    case Op::sqrt:
-      for (int l = 0; l < pack_lanes; ++l) out[l] = __builtin_sqrt(a[l]);
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
+using Code = Instruction::Code;
 
 RowProgram::RowProgram(const Graph& graph, const std::vector<int>& inputs, const std::vector<int>& outputs)
     : inputs_(static_cast<int>(inputs.size())), outputs_(static_cast<int>(outputs.size())) {
@@ -144,7 +92,7 @@ RowProgram::RowProgram(const Graph& graph, const std::vector<int>& inputs, const
     const auto maker = std::find_if(std::make_reverse_iterator(copy), code_.rend(),
                                     [from](const Instruction& i) { return i.target == from; });
     const auto reads = [from](const Instruction& i) {
-      return std::find(i.arguments.begin(), i.arguments.end(), from) != i.arguments.end();
+      return std::find(std::begin(i.arguments), std::end(i.arguments), from) != std::end(i.arguments);
     };
     if (std::any_of(maker.base(), copy, reads) || std::any_of(copy + 1, code_.end(), reads)) continue;
     maker->target = -1 - o;
@@ -160,32 +108,6 @@ RowProgram::Scratch::Scratch(const RowProgram& program)
   for (std::size_t k = 0; k < table_.size() - static_cast<std::size_t>(program.inputs_); ++k) {
     table_[static_cast<std::size_t>(program.inputs_) + k] = packs_[k].lane;
     if (k < program.constants_.size()) std::fill_n(packs_[k].lane, pack_lanes, program.constants_[k]);
-  }
-}
-
-void RowProgram::run(Scratch& scratch) const {
-  const double* const* const table = scratch.table_.data();
-  for (const Instruction& i : code_) {
-    // Temporaries are written through the same table; they live in the scratch, which is not const.
-    double* const out =
-        i.target < 0 ? scratch.outputs_[static_cast<std::size_t>(-1 - i.target)] : const_cast<double*>(table[i.target]);
-    const double *const a = table[i.arguments[0]], *const b = table[i.arguments[1]], *const c = table[i.arguments[2]],
-                        *const d = table[i.arguments[3]];
-    switch (i.code) {
-      case Code::copy:
-        for_lanes(out, [&](int l) { return load(a + l); });
-        break;
-      case Code::multiply_add:
-        for_lanes(out, [&](int l) { return load(a + l) * load(b + l) + load(c + l); });
-        break;
-      case Code::negative_multiply_add:
-        for_lanes(out, [&](int l) { return load(c + l) - load(a + l) * load(b + l); });
-        break;
-      case Code::operation:
-        if (!run_fast(i.op, out, a, b, c, d))
-          for (int l = 0; l < pack_lanes; ++l) out[l] = evaluate(i.op, {a[l], b[l], c[l], d[l]});
-        break;
-    }
   }
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hypertape/autodiff/cppad.hpp"
-#include "hypertape/autodiff/pack.hpp"
+#include "hypertape/simd/instruction_set.hpp"
 
 namespace hypertape {
 
@@ -40,20 +40,11 @@ class RowProgram {
     std::unique_ptr<Pack[]> packs_;
   };
 
-  void run(Scratch& scratch) const;
+  void run(const Kernels& kernels, Scratch& scratch) const {
+    kernels.run(code_.data(), code_.size(), scratch.table_.data(), scratch.outputs_.data());
+  }
 
  private:
-  /// What an instruction does beside the operations of a graph.
-  enum class Code : std::uint8_t { operation, copy, multiply_add, negative_multiply_add };
-
-  /// Slots: the inputs, then the constants, then temporaries. A negative target is output -1 - target.
-  struct Instruction {
-    Code code;
-    Op op;
-    int target;
-    std::array<int, 4> arguments;
-  };
-
   int inputs_ = 0, outputs_ = 0, temporaries_ = 0;
   std::vector<double> constants_;
   std::vector<Instruction> code_;

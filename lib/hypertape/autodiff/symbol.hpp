@@ -13,55 +13,12 @@
 #error "include hypertape/autodiff/cppad.hpp, which puts this header and CppAD's in order"
 #endif
 
+#include "hypertape/simd/op.hpp"
+
 namespace hypertape {
 
-/// What a node of an expression computes. Names of functions are those of <cmath>.
-enum class Op : std::uint8_t {
-  constant,
-  input,
-  add,
-  sub,
-  mul,
-  div,
-  pow,
-  neg,
-  abs,
-  sign,
-  exp,
-  expm1,
-  log,
-  log1p,
-  sqrt,
-  sin,
-  cos,
-  tan,
-  asin,
-  acos,
-  atan,
-  sinh,
-  cosh,
-  tanh,
-  asinh,
-  acosh,
-  atanh,
-  erf,
-  erfc,
-  select_less,
-  select_less_equal,
-  select_equal,
-  select_greater_equal,
-  select_greater,  // (left, right, if_true, if_false)
-};
-
-/// The number of arguments of an operation.
-int arity(Op op);
-
-/// One operation on doubles.
-double evaluate(Op op, const std::array<double, 4>& arguments);
-
-/// A directed acyclic graph of scalar expressions. Equal expressions are one node, constants are folded, and + 0, * 0
-/// and
-/// * 1 vanish, so that what CppAD derives on symbols comes out as small as it was meant.
+/// A directed acyclic graph of scalar expressions. Equal expressions are one node, constants are folded, and + 0,
+/// * 0 and * 1 vanish, so that what CppAD derives on symbols comes out as small as it was meant.
 class Graph {
  public:
   struct Node {

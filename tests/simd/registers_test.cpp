@@ -1,5 +1,4 @@
-#include "hypertape/autodiff/pack.hpp"
-
+// exp and log of the kernels, as a program on packs calls them.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -9,8 +8,11 @@
 #include <vector>
 
 #include "hypertape/core/random.hpp"
+#include "hypertape/simd/instruction_set.hpp"
+#include "support/every_set.hpp"
 
 using namespace hypertape;
+using testing::every_set;
 
 namespace {
 
@@ -45,52 +47,55 @@ bool has_long_double() {
   return one + 0x1p-62L != one;
 }
 
-Simd vector_of(const std::vector<double>& values, std::size_t first) {
-  double lanes[simd_lanes];
-  for (std::size_t l = 0; l < simd_lanes; ++l) lanes[l] = values[(first + l) % values.size()];
-  return load(lanes);
-}
+/// One operation of every lane, on a pack that starts at `first` and goes around.
+struct Operation {
+  Op op;
+  InstructionSet set;
+
+  Pack operator()(const std::vector<double>& values, std::size_t first) const {
+    Pack in, out;
+    for (std::size_t l = 0; l < pack_lanes; ++l) in.lane[l] = values[(first + l) % values.size()];
+    const Instruction code{Instruction::Code::operation, op, -1, {}};
+    const double* const slots[] = {in.lane};
+    double* const outputs[] = {out.lane};
+    kernels(set).run(&code, 1, slots, outputs);
+    return out;
+  }
+  double operator()(double t) const { return (*this)(std::vector{t}, 0).lane[0]; }
+};
 
 /// The largest errors over all values, in steps from the function of <cmath> and in ulp of the true value.
 struct Worst {
   double steps = 0, ulp = 0, at = 0;
 };
 
-template <class F, class Reference, class Exact>
-Worst worst_error(const std::vector<double>& values, const F& f, const Reference& reference, const Exact& exact) {
+template <class Reference, class Exact>
+Worst worst_error(const std::vector<double>& values, const Operation& f, const Reference& reference,
+                  const Exact& exact) {
   Worst worst;
-  for (std::size_t i = 0; i < values.size(); i += simd_lanes) {
-    double lanes[simd_lanes];
-    store(lanes, f(vector_of(values, i)));
-    for (std::size_t l = 0; l < simd_lanes; ++l) {
-      const double t = values[(i + l) % values.size()];
-      if (const double s = steps(lanes[l], reference(t)); s > worst.steps) worst.steps = s, worst.at = t;
-      if (const long double e = exact(t); std::isfinite(static_cast<double>(e)) && e != 0 && std::isfinite(lanes[l]))
-        worst.ulp = std::max(worst.ulp, error_in_ulp(lanes[l], e));
+  for (std::size_t i = 0; i < values.size(); i += pack_lanes) {
+    const Pack pack = f(values, i);
+    for (std::size_t l = 0; l < pack_lanes; ++l) {
+      const double t = values[(i + l) % values.size()], value = pack.lane[l];
+      if (const double s = steps(value, reference(t)); s > worst.steps) worst.steps = s, worst.at = t;
+      if (const long double e = exact(t); std::isfinite(static_cast<double>(e)) && e != 0 && std::isfinite(value))
+        worst.ulp = std::max(worst.ulp, error_in_ulp(value, e));
     }
   }
   return worst;
 }
 
-Worst worst_exp(const std::vector<double>& values) {
+Worst worst_exp(const Operation& exp_of, const std::vector<double>& values) {
   return worst_error(
-      values, [](Simd x) { return simd_exp(x); }, [](double t) { return std::exp(t); },
+      values, exp_of, [](double t) { return std::exp(t); },
       [](double t) { return std::exp(static_cast<long double>(t)); });
 }
 
-Worst worst_log(const std::vector<double>& values) {
+Worst worst_log(const Operation& log_of, const std::vector<double>& values) {
   return worst_error(
-      values, [](Simd x) { return simd_log(x); }, [](double t) { return std::log(t); },
+      values, log_of, [](double t) { return std::log(t); },
       [](double t) { return std::log(static_cast<long double>(t)); });
 }
-
-double first_lane(Simd x) {
-  double lanes[simd_lanes];
-  store(lanes, x);
-  return lanes[0];
-}
-double exp_of(double t) { return first_lane(simd_exp(broadcast(t))); }
-double log_of(double t) { return first_lane(simd_log(broadcast(t))); }
 
 /// The 2 * reach + 1 doubles around t.
 std::vector<double> neighbours(double t, int reach) {
@@ -107,25 +112,8 @@ double any_positive(Random& random) {
 
 }  // namespace
 
-TEST_CASE("a pack is a whole number of registers, and loads, stores and broadcasts keep every lane") {
-  CHECK(pack_lanes % simd_lanes == 0);
-  CHECK(sizeof(Simd) == simd_lanes * sizeof(double));
-  CHECK(sizeof(Pack) == pack_lanes * sizeof(double));
-  CHECK(alignof(Pack) == 64);
-  double from[simd_lanes + 1], to[simd_lanes + 2];
-  for (int l = 0; l <= simd_lanes; ++l) from[l] = 1.5 * l - 3;
-  for (double& t : to) t = 99;
-  store(to + 1, load(from + 1));  // at any address
-  for (int l = 0; l < simd_lanes; ++l) CHECK(to[l + 1] == from[l + 1]);
-  CHECK(to[0] == 99);
-  CHECK(to[simd_lanes + 1] == 99);
-  store(to, broadcast(-2.5));
-  for (int l = 0; l < simd_lanes; ++l) CHECK(to[l] == -2.5);
-  store(to, bits_as_double(double_as_bits(load(from))));
-  for (int l = 0; l < simd_lanes; ++l) CHECK(to[l] == from[l]);
-}
-
 TEST_CASE("exp is the double next to that of cmath, or the same, over its whole range") {
+  const Operation exp_of{Op::exp, every_set()};
   Random random(1);
   std::vector<double> wide, around_zero, halfway;
   for (int i = 0; i < 40000; ++i) {
@@ -135,7 +123,7 @@ TEST_CASE("exp is the double next to that of cmath, or the same, over its whole 
     halfway.push_back((std::floor(2000 * random.uniform() - 1000) + 0.5 + 1e-9 * random.normal()) * std::log(2.0));
   }
   for (const auto* values : {&wide, &around_zero, &halfway}) {
-    const Worst worst = worst_exp(*values);
+    const Worst worst = worst_exp(exp_of, *values);
     CAPTURE(worst.at);
     CHECK(worst.steps <= 1);
     if (has_long_double()) CHECK(worst.ulp < 1.25);
@@ -143,10 +131,11 @@ TEST_CASE("exp is the double next to that of cmath, or the same, over its whole 
 }
 
 TEST_CASE("exp of tiny, huge and arbitrary doubles is that of cmath") {
+  const Operation exp_of{Op::exp, every_set()};
   Random random(2);
   std::vector<double> any;
   for (int i = 0; i < 20000; ++i) any.push_back((random.below(2) ? 1 : -1) * any_positive(random));
-  CHECK(worst_exp(any).steps <= 1);
+  CHECK(worst_exp(exp_of, any).steps <= 1);
   for (const double t : {0.0, -0.0, smallest, -smallest, smallest_normal, -smallest_normal, 1e-300, -1e-20}) {
     CAPTURE(t);
     CHECK(exp_of(t) == 1);
@@ -161,6 +150,7 @@ TEST_CASE("exp of tiny, huge and arbitrary doubles is that of cmath") {
 }
 
 TEST_CASE("exp overflows and underflows where cmath does") {
+  const Operation exp_of{Op::exp, every_set()};
   for (const double t : neighbours(709.782712893384, 20)) {
     CAPTURE(t - 709.782712893384);
     CHECK(std::isinf(exp_of(t)) == std::isinf(std::exp(t)));
@@ -179,12 +169,13 @@ TEST_CASE("exp overflows and underflows where cmath does") {
   // Among the subnormal numbers each result is the true one, rounded once.
   std::vector<double> subnormal;
   for (int i = 0; i < 4000; ++i) subnormal.push_back(-745.1 + i * (745.1 - 708.3) / 4000);
-  const Worst worst = worst_exp(subnormal);
+  const Worst worst = worst_exp(exp_of, subnormal);
   CAPTURE(worst.at);
   CHECK(worst.steps <= 1);
 }
 
 TEST_CASE("log is within one ulp for every exponent, near one, and where exponents change") {
+  const Operation log_of{Op::log, every_set()};
   Random random(3);
   std::vector<double> any, around_one, at_powers, at_the_seam;
   for (int i = 0; i < 40000; ++i) {
@@ -195,7 +186,7 @@ TEST_CASE("log is within one ulp for every exponent, near one, and where exponen
         std::ldexp(std::sqrt(0.5) * (1 + 1e-6 * random.normal()), static_cast<int>(random.below(8)) - 4));
   }
   for (const auto* values : {&any, &around_one, &at_powers, &at_the_seam}) {
-    const Worst worst = worst_log(*values);
+    const Worst worst = worst_log(log_of, *values);
     CAPTURE(worst.at);
     CHECK(worst.steps <= 1);
     if (has_long_double()) CHECK(worst.ulp < 1);
@@ -207,10 +198,11 @@ TEST_CASE("log is within one ulp for every exponent, near one, and where exponen
 }
 
 TEST_CASE("log of subnormal numbers and of the ends of the range is that of cmath") {
+  const Operation log_of{Op::log, every_set()};
   Random random(4);
   std::vector<double> subnormal{smallest, 2 * smallest, 3 * smallest, smallest_normal - smallest};
   for (int i = 0; i < 20000; ++i) subnormal.push_back(std::bit_cast<double>(random.below(0x0010000000000000u)));
-  const Worst worst = worst_log(subnormal);
+  const Worst worst = worst_log(log_of, subnormal);
   CAPTURE(worst.at);
   CHECK(worst.steps <= 1);
   for (const double t : neighbours(smallest_normal, 10)) CHECK(steps(log_of(t), std::log(t)) <= 1);
@@ -218,6 +210,7 @@ TEST_CASE("log of subnormal numbers and of the ends of the range is that of cmat
 }
 
 TEST_CASE("log outside its domain is what cmath says") {
+  const Operation log_of{Op::log, every_set()};
   CHECK(log_of(1) == 0);
   CHECK_FALSE(std::signbit(log_of(1)));
   CHECK(log_of(0.0) == -infinity);
@@ -230,21 +223,21 @@ TEST_CASE("log outside its domain is what cmath says") {
 }
 
 TEST_CASE("every lane is computed by itself, whatever stands in the others") {
+  const InstructionSet set = every_set();
+  const Operation exp_of{Op::exp, set}, log_of{Op::log, set};
   const std::vector<double> values{0.5,     not_a_number, 2.0,      -infinity, 700.0,  -1.0, infinity,
                                    0.0,     -0.0,         smallest, 710.0,     -746.0, 3.0,  smallest_normal,
                                    largest, -745.0};
   for (std::size_t shift = 0; shift < values.size(); ++shift) {
-    double exps[simd_lanes], logs[simd_lanes];
-    store(exps, simd_exp(vector_of(values, shift)));
-    store(logs, simd_log(vector_of(values, shift)));
-    for (std::size_t l = 0; l < simd_lanes; ++l) {
+    const Pack exps = exp_of(values, shift), logs = log_of(values, shift);
+    for (std::size_t l = 0; l < pack_lanes; ++l) {
       const double t = values[(shift + l) % values.size()];
       CAPTURE(t);
       CAPTURE(l);
-      CHECK(steps(exps[l], std::exp(t)) <= 1);
-      CHECK(steps(logs[l], std::log(t)) <= 1);
-      CHECK(steps(exps[l], exp_of(t)) == 0);
-      CHECK(steps(logs[l], log_of(t)) == 0);
+      CHECK(steps(exps.lane[l], std::exp(t)) <= 1);
+      CHECK(steps(logs.lane[l], std::log(t)) <= 1);
+      CHECK(steps(exps.lane[l], exp_of(t)) == 0);
+      CHECK(steps(logs.lane[l], log_of(t)) == 0);
     }
   }
 }

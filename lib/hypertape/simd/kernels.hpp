@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hypertape/simd/op.hpp"
+
+namespace hypertape {
+
+/// Rows that are computed together: a program handles this many with one reading of each of its instructions.
+inline constexpr int pack_lanes = 32;
+
+/// One number for each row of a pack.
+struct alignas(64) Pack {
+  double lane[pack_lanes];
+};
+
+/// The length of a row that kernels read or write in whole registers of any size: p, rounded up.
+[[gnu::always_inline]] constexpr std::ptrdiff_t padded(std::ptrdiff_t p) { return (p + 7) / 8 * 8; }
+
+/// One step of a program on packs. Slots are its inputs, then its constants, then temporaries.
+struct Instruction {
+  /// What an instruction does beside the operations of a graph.
+  enum class Code : std::uint8_t { operation, copy, multiply_add, negative_multiply_add };
+
+  Code code;
+  Op op;
+  int target;  ///< a slot; a negative one is output -1 - target
+  int arguments[4];
+};
+
+/// Rows (or columns) of a sparse matrix as Eigen compresses them: entries [starts[i], starts[i + 1]) belong to row i.
+struct Compressed {
+  const double* values;
+  const int* indices;
+  const int* starts;
+};
+
+/// The inner loops, once for each instruction set (instruction_set.hpp). All memory may be unaligned.
+///
+/// Products are of a tall matrix X (n x p) with a matrix of few columns, where general libraries are weak: the few
+/// columns are a compile-time width, held in registers (tests/benchmarks/bench_oracles has the figures). W is given as
+/// `width` rows of padded(p) entries, zeros behind the p-th (dense X), or as p rows of length `width` (sparse X): the
+/// layout each kernel reads in order. Images z = X W' are stored by component: z[j * stride + i] for component j of row
+/// i. X points to the first of the rows that are meant.
+struct Kernels {
+  using Index = std::ptrdiff_t;
+
+  void (*run)(const Instruction* code, std::size_t count, const double* const* slots, double* const* outputs);
+
+  /// z = X W'. The first `whole` rows may be read up to padded(p), past their end.
+  void (*multiply_dense)(const double* X, Index p, Index rows, Index whole, const double* W, Index width, double* z,
+                         Index stride);
+
+  /// G += z' X, G being `width` rows of padded(p) entries, of which those behind the p-th are left undefined.
+  void (*add_transposed_dense)(const double* X, Index p, Index rows, Index whole, const double* z, Index stride,
+                               Index width, double* G);
+
+  /// z = X W' for rows [first, first + rows). `far`: W does not stay in cache, rows of it are fetched ahead.
+  void (*multiply_sparse)(Compressed X, Index first, Index rows, const double* W, Index width, bool far, double* z,
+                          Index stride);
+
+  /// G += z' X for rows [first, first + rows), G being p rows of length `width`.
+  void (*add_transposed_sparse)(Compressed X, Index first, Index rows, const double* z, Index stride, Index width,
+                                double* G);
+
+  /// G[k - first] += sum_i X(i, k) z[i] for columns k in [first, last), z and G being rows of length `width`.
+  void (*add_columns)(Compressed columns, Index first, Index last, const double* z, Index width, bool far, double* G);
+
+  /// Between `n` <= pack_lanes rows of `width` components, one row after the other, and a pack, stored by component:
+  /// component j of row i at j * pack_lanes + i.
+  void (*rows_to_pack)(const double* rows, Index width, Index n, double* pack);
+  void (*pack_to_rows)(const double* pack, Index width, Index n, double* rows);
+  void (*add_pack_to_rows)(const double* pack, Index width, Index n, double* rows);
+};
+
+}  // namespace hypertape

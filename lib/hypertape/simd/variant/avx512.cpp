@@ -1,0 +1,3 @@
+#define HYPERTAPE_VARIANT avx512
+#define HYPERTAPE_LANES 8
+#include "hypertape/simd/variant/kernels.hpp"

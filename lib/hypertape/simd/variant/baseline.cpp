@@ -1,0 +1,3 @@
+#define HYPERTAPE_VARIANT baseline
+#define HYPERTAPE_LANES 2
+#include "hypertape/simd/variant/kernels.hpp"
