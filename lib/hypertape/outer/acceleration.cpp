@@ -45,6 +45,13 @@ int escape_steps(const Acceleration& o, double B, Index d) {
   return gain > 1 && std::isfinite(gain) ? static_cast<int>(std::ceil(std::log(gain) / std::log1p(theta / 2))) : 1;
 }
 
+/// Line 10: whether the epoch has gone far enough after k steps. The first step, eta |u|, cannot be longer than a B of
+/// B_factor eta max|u| with B_factor >= 1, but as long to the last digit: there rounding would decide.
+bool has_gone_far(const Acceleration& o, int k, double travelled, double B) {
+  const bool within_B = k == 1 && o.B == 0 && o.B_factor >= 1;
+  return !within_B && k * travelled > B * B;
+}
+
 /// The paper's output: the mean of w_0 .. w_{K_0}, K_0 the shortest of the last K/2 steps of the epoch.
 class Average {
  public:
@@ -112,8 +119,8 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
     travelled += step;
     ++k;
     const bool uphill = o.gradient_restart && h.u.dot(x - x_previous) > 0;
-    const bool restart = k * travelled > B * B || uphill;  // line 10
-    if (restart) {                                         // lines 11 to 16
+    const bool restart = has_gone_far(o, k, travelled, B) || uphill;  // line 10
+    if (restart) {                                                    // lines 11 to 16
       if (k == 1) ++single_steps;
       ++run.result().restarts;
       if (perturbed) noise.add_to(x);
