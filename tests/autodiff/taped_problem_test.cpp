@@ -77,6 +77,14 @@ TEST_CASE("a problem can be moved, and its curvature with it") {
   CHECK(second.grad_y_g(Vec{{1}}, Vec{{3}})[0] == 8);
   second = make_bilevel({1, 1}, half_square, Weighted{Vec{{3}}});
   CHECK(second.grad_y_g(Vec{{1}}, Vec{{3}})[0] == 12);
+
+  const char* const message = "this oracle was moved from: use the one that it was moved to";
+  CHECK_THROWS_WITH_AS(first.dims(), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(first.plain(), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(first.size(), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(first.curvature_at(Vec{{1}}, Vec{{1}}), message, std::logic_error);
+  first = std::move(second);
+  CHECK(first.grad_y_g(Vec{{1}}, Vec{{3}})[0] == 12);
 }
 
 TEST_CASE("a function that cannot be a lower or upper level is refused at the door") {

@@ -47,14 +47,21 @@ RowProblem::RowProblem(RowProblem&&) noexcept = default;
 RowProblem& RowProblem::operator=(RowProblem&&) noexcept = default;
 RowProblem::~RowProblem() = default;
 
-Dims RowProblem::dims() const { return impl_->dims; }
+Dims RowProblem::dims() const {
+  require_not_moved_from();
+  return impl_->dims;
+}
 
 PlainFunctions RowProblem::plain() const {
+  require_not_moved_from();
   return {[terms = impl_->f_terms](const Vec& x, const Vec& y) { return plain_value(terms, x, y); },
           [terms = impl_->g_terms](const Vec& x, const Vec& y) { return plain_value(terms, x, y); }};
 }
 
-std::size_t RowProblem::bytes() const { return impl_->f.bytes() + impl_->g.bytes(); }
+std::size_t RowProblem::bytes() const {
+  require_not_moved_from();
+  return impl_->f.bytes() + impl_->g.bytes();
+}
 
 double RowProblem::do_f(const Vec& x, const Vec& y) {
   double value = 0;

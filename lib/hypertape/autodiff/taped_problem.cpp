@@ -88,9 +88,13 @@ TapedProblem::TapedProblem(TapedProblem&&) noexcept = default;
 TapedProblem& TapedProblem::operator=(TapedProblem&&) noexcept = default;
 TapedProblem::~TapedProblem() = default;
 
-Dims TapedProblem::dims() const { return impl_->dims; }
+Dims TapedProblem::dims() const {
+  require_not_moved_from();
+  return impl_->dims;
+}
 
 PlainFunctions TapedProblem::plain() const {
+  require_not_moved_from();
   const auto plain = [](const Function& function) {
     return [function](const Vec& x, const Vec& y) { return function(x, y); };
   };
@@ -98,6 +102,7 @@ PlainFunctions TapedProblem::plain() const {
 }
 
 ProblemSize TapedProblem::size() const {
+  require_not_moved_from();
   const auto& tapes = *impl_->tapes;
   return {tapes.f.size(), tapes.g_y.size(), tapes.curvature.size(), tapes.g.size()};
 }

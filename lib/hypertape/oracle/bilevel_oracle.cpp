@@ -23,12 +23,36 @@ void shape(const Dims& dims, Vec& out_x, Vec& out_y) {
 
 }  // namespace
 
+BilevelOracle::BilevelOracle() : place_(std::make_shared<OneThread>()) {}
+
+BilevelOracle::BilevelOracle(const BilevelOracle& other)
+    : place_(other.place_ ? std::make_shared<OneThread>() : nullptr) {}
+
+BilevelOracle& BilevelOracle::operator=(const BilevelOracle& other) {
+  if (!other.place_)
+    place_.reset();
+  else if (!place_)
+    place_ = std::make_shared<OneThread>();
+  return *this;
+}
+
+void BilevelOracle::require_not_moved_from() const {
+  if (!place()) throw std::logic_error("this oracle was moved from: use the one that it was moved to");
+}
+
+OneThread::Entry BilevelOracle::enter() const {
+  require_not_moved_from();
+  return OneThread::Entry(*place());
+}
+
 double BilevelOracle::f(const Vec& x, const Vec& y) {
+  const auto entry = enter();
   require_point("f", dims(), x, y);
   return do_f(x, y);
 }
 
 double BilevelOracle::grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  const auto entry = enter();
   require_point("grad_f", dims(), x, y);
   shape(dims(), gx, gy);
   return do_grad_f(x, y, gx, gy);
@@ -41,6 +65,7 @@ Gradient BilevelOracle::grad_f(const Vec& x, const Vec& y) {
 }
 
 void BilevelOracle::grad_y_g(const Vec& x, const Vec& y, Vec& out) {
+  const auto entry = enter();
   require_point("grad_y_g", dims(), x, y);
   out.resize(dims().y);
   do_grad_y_g(x, y, out);
@@ -53,11 +78,15 @@ Vec BilevelOracle::grad_y_g(const Vec& x, const Vec& y) {
 }
 
 LinearOperator& BilevelOracle::curvature_at(const Vec& x, const Vec& y) {
+  const auto entry = enter();
   require_point("curvature_at", dims(), x, y);
-  return do_curvature_at(x, y);
+  LinearOperator& out = do_curvature_at(x, y);
+  if (out.place_ != place()) out.place_ = place();
+  return out;
 }
 
 void BilevelOracle::cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
+  const auto entry = enter();
   require_point("cross_product", dims(), x, y);
   require_vector("cross_product", "v", v, dims().y);
   out.resize(dims().x);
@@ -71,11 +100,13 @@ Vec BilevelOracle::cross_product(const Vec& x, const Vec& y, const Vec& v) {
 }
 
 double BilevelOracle::g(const Vec& x, const Vec& y) {
+  const auto entry = enter();
   require_point("g", dims(), x, y);
   return do_g(x, y);
 }
 
 double BilevelOracle::grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
+  const auto entry = enter();
   require_point("grad_g", dims(), x, y);
   shape(dims(), gx, gy);
   return do_grad_g(x, y, gx, gy);
@@ -88,6 +119,7 @@ Gradient BilevelOracle::grad_g(const Vec& x, const Vec& y) {
 }
 
 void BilevelOracle::adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
+  const auto entry = enter();
   require_point("adjoint_cross_product", dims(), x, y);
   require_vector("adjoint_cross_product", "u", u, dims().x);
   out.resize(dims().y);
@@ -101,6 +133,7 @@ Vec BilevelOracle::adjoint_cross_product(const Vec& x, const Vec& y, const Vec& 
 }
 
 void BilevelOracle::hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  const auto entry = enter();
   require_point("hess_f", dims(), x, y);
   require_vector("hess_f", "p", p, dims().x);
   require_vector("hess_f", "q", q, dims().y);
@@ -115,6 +148,7 @@ HessianProduct BilevelOracle::hess_f(const Vec& x, const Vec& y, const Vec& p, c
 }
 
 void BilevelOracle::hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
+  const auto entry = enter();
   require_point("hess_g", dims(), x, y);
   require_vector("hess_g", "p", p, dims().x);
   require_vector("hess_g", "q", q, dims().y);

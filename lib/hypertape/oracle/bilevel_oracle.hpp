@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <stdexcept>
 
 #include "hypertape/core/types.hpp"
@@ -27,10 +28,16 @@ struct HessianProduct {
 /// do_... function of the derived class, which may rely on both. Every primitive writes into its output arguments; the
 /// overloads that return a vector are conveniences. Outputs must not alias inputs.
 ///
-/// An oracle may keep state between calls (tapes do), so no function is const and one object serves one thread at a
-/// time; separate objects may be used at the same time.
+/// An oracle may keep state between calls (tapes do), so no function is const and one object, with the operator that
+/// curvature_at returned, serves one thread at a time: a call while another thread is inside throws std::logic_error,
+/// and so does a call of an object that was moved from. Separate objects may be used at the same time, copies as well.
 class BilevelOracle {
  public:
+  BilevelOracle();
+  BilevelOracle(const BilevelOracle& other);
+  BilevelOracle& operator=(const BilevelOracle& other);
+  BilevelOracle(BilevelOracle&&) noexcept = default;
+  BilevelOracle& operator=(BilevelOracle&&) noexcept = default;
   virtual ~BilevelOracle() = default;
 
   virtual Dims dims() const = 0;
@@ -73,6 +80,10 @@ class BilevelOracle {
   void hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y);
   HessianProduct hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q);
 
+ protected:
+  /// Throws std::logic_error if this object was moved from; for functions of derived classes that are not below.
+  void require_not_moved_from() const;
+
  private:
   virtual double do_f(const Vec& x, const Vec& y) = 0;
   virtual double do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) = 0;
@@ -85,6 +96,13 @@ class BilevelOracle {
   virtual void do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out);
   virtual void do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y);
   virtual void do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y);
+
+  /// Where threads meet; null in an object that was moved from. A wrapper that forwards to do_... has that of the
+  /// wrapped oracle.
+  virtual const std::shared_ptr<OneThread>& place() const { return place_; }
+  OneThread::Entry enter() const;
+
+  std::shared_ptr<OneThread> place_;
 
   friend class CountingOracle;  // forwards to the do_... functions, so that arguments are checked once
 };

@@ -82,6 +82,8 @@ class CountingOracle final : public BilevelOracle {
   void do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
   void do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) override;
 
+  const std::shared_ptr<OneThread>& place() const override { return oracle_.place(); }
+
   /// One more call of a kind, or of two at once, or BudgetSpent.
   void count(std::int64_t& kind, std::int64_t* second = nullptr);
 

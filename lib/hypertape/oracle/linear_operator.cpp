@@ -1,10 +1,14 @@
 #include "hypertape/oracle/linear_operator.hpp"
 
+#include <optional>
+
 #include "hypertape/core/require.hpp"
 
 namespace hypertape {
 
 void LinearOperator::apply(const Vec& v, Vec& out) {
+  std::optional<OneThread::Entry> entry;
+  if (place_) entry.emplace(*place_);
   require_vector("linear operator", "v", v, dim());
   require(&v != &out, "linear operator: v and out are the same vector, must be two");
   out.resize(dim());
