@@ -2,12 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "autodiff/row_problem_cases.hpp"
+#include "hypertape/core/require.hpp"
+#include "hypertape/oracle/counting_oracle.hpp"
 
 using namespace hypertape;
 using namespace hypertape::testing;
@@ -207,6 +213,14 @@ TEST_CASE("misuse is refused: sizes, numbers that are not finite, threads, terms
   CHECK_THROWS_WITH_AS(row_problem({8, -1}, two.f, two.g), "dims.y = -1, must be positive", std::invalid_argument);
   CHECK_THROWS_WITH_AS(row_problem({9, 21}, two.f, two.g), "term: the view of x has 9 rows, expected 8",
                        std::invalid_argument);
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    auto f = two.f, g = two.g;
+    f[0].weight = g[1].weight = bad;
+    const std::string of_f = text("f: weight of term 0 = ", bad, ", must be finite"),
+                      of_g = text("g: weight of term 1 = ", bad, ", must be finite");
+    CHECK_THROWS_WITH_AS(row_problem(two.dims, f, two.g), of_f.c_str(), std::invalid_argument);
+    CHECK_THROWS_WITH_AS(row_problem(two.dims, two.f, g), of_g.c_str(), std::invalid_argument);
+  }
   const auto outside = []<class S>(const VecT<S>& a_i, const VecT<S>&, const VecT<S>& d) -> S { return a_i[0] * d[0]; };
   CHECK_THROWS_WITH_AS(RowProblem({1, 4}, {sum_rows(1, {.y = entries()}, outside)}, objective(two.g)),
                        "row function: reads d[0], but d has 0 entries", std::invalid_argument);
@@ -228,6 +242,43 @@ TEST_CASE("a problem can be moved, and its curvature with it") {
   third = std::move(second);
   CHECK(third.dims() == two.dims);
   CHECK(differences(answers(third, a), expected) == "");
+
+  const char* const message = "this oracle was moved from: use the one that it was moved to";
+  CHECK_THROWS_WITH_AS(first.dims(), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(first.plain(), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(first.bytes(), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(answers(second, a), message, std::logic_error);
+  CHECK_THROWS_WITH_AS(CountingOracle(second).grad_y_g(a.x, a.y), message, std::logic_error);
+  second = std::move(third);
+  CHECK(differences(answers(second, a), expected) == "");
+}
+
+TEST_CASE("sparse rows with entries in any order, and several of one column, are their sums") {
+  const auto square = []<class S>(const VecT<S>& a, const VecT<S>& b, const VecT<S>&) -> S {
+    return b[0] * a[0] * a[0];
+  };
+  for (const Index p : {Index{5}, Index{40000}}) {  // scattered, and by columns
+    CAPTURE(p);
+    SparseRows messy(2, p), tidy(2, p);
+    const int last = static_cast<int>(p) - 1;
+    const int starts[] = {0, 4, 6}, columns_of[] = {last, 0, 3, 0, 2, 1};
+    const double values[] = {1, 2, 3, 4, -5, 6};
+    messy.resizeNonZeros(6);
+    std::copy_n(starts, 3, messy.outerIndexPtr());
+    std::copy_n(columns_of, 6, messy.innerIndexPtr());
+    std::copy_n(values, 6, messy.valuePtr());
+    for (int i = 0; i < 2; ++i)
+      for (int e = starts[i]; e < starts[i + 1]; ++e) tidy.coeffRef(i, columns_of[e]) += values[e];
+    const auto problem = [&](const SparseRows& X) {
+      const Objective terms{sum_rows(0.5, {.y = product(X, 1), .x = entries()}, square)};
+      return RowProblem({2, p}, terms, terms);
+    };
+    RowProblem of_messy = problem(messy), of_tidy = problem(tidy);
+    Random random(16);
+    const Sample at({2, p}, random);
+    check_close(answers(of_messy, at), answers(of_tidy, at));
+    CHECK(of_messy.plain().f(at.x, at.y) == doctest::Approx(of_tidy.f(at.x, at.y)).epsilon(1e-13));
+  }
 }
 
 TEST_CASE("the plain functions outlive their problem") {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 using namespace hypertape;
 
@@ -181,4 +182,46 @@ TEST_CASE("views of nothing are refused") {
   CHECK_THROWS_WITH_AS(product(dense_matrix(), 0), "product: width = 0, must be positive", std::invalid_argument);
   CHECK_THROWS_WITH_AS(product(sparse_matrix(), -1), "product: width = -1, must be positive", std::invalid_argument);
   CHECK_THROWS_WITH_AS(columns(0), "columns: width = 0, must be positive", std::invalid_argument);
+}
+
+TEST_CASE("sparse indices that were written through pointers are believed by Eigen, and refused here") {
+  const auto with = [](auto change) {
+    SparseRows X = sparse_matrix();  // 12 - 1 entries: (3, 1) is zero
+    change(X);
+    return X;
+  };
+  for (const int column : {3, 1000000, -1}) {
+    const std::string message =
+        "product: X: row 2 has an entry in column " + std::to_string(column) + ", must satisfy 0 <= column < 3";
+    CHECK_THROWS_WITH_AS(product(with([&](SparseRows& X) { X.innerIndexPtr()[8] = column; }), 1), message.c_str(),
+                         std::invalid_argument);
+  }
+  CHECK_THROWS_WITH_AS(product(with([](SparseRows& X) { X.outerIndexPtr()[0] = 1; }), 1),
+                       "product: X: row 0 begins at entry 1, must begin at 0", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      product(with([](SparseRows& X) { X.outerIndexPtr()[2] = 2; }), 1),
+      "product: X: row 1 has the entries from 3 to 2, the next row begins at 2, must satisfy from <= to "
+      "<= next <= 11",
+      std::invalid_argument);
+  CHECK_THROWS_WITH_AS(
+      product(with([](SparseRows& X) { X.outerIndexPtr()[4] = 12; }), 1),
+      "product: X: row 3 has the entries from 9 to 12, the next row begins at 12, must satisfy from <= "
+      "to <= next <= 11",
+      std::invalid_argument);
+  SparseRows loose(4, 3);
+  loose.reserve(Eigen::VectorXi::Constant(4, 2));
+  loose.insert(1, 2) = 5;
+  loose.innerNonZeroPtr()[1] = 3;
+  CHECK_THROWS_WITH_AS(
+      product(std::move(loose), 1),
+      "product: X: row 1 has the entries from 2 to 5, the next row begins at 4, must satisfy from <= to "
+      "<= next <= 8",
+      std::invalid_argument);
+}
+
+TEST_CASE("a view that was moved from is still a view") {
+  LinearView view = product(sparse_matrix(), 2);
+  const LinearView moved = std::move(view);
+  CHECK(view.rows(6) == 4);
+  CHECK(&view.sparse() == &moved.sparse());
 }

@@ -104,6 +104,10 @@ TEST_CASE("a function that cannot be a lower or upper level is refused at the do
                        std::invalid_argument);
   CHECK_THROWS_WITH_AS(make_bilevel({1, -2}, half_square, half_square), "dims.y = -2, must be positive",
                        std::invalid_argument);
+  CHECK_THROWS_WITH_AS(predict_bilevel({-1, 1}, half_square, half_square), "dims.x = -1, must be positive",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(predict_bilevel({1, 0}, half_square, half_square), "dims.y = 0, must be positive",
+                       std::invalid_argument);
 }
 
 TEST_CASE("reading outside a vector is refused, whatever the accessor") {

@@ -1,11 +1,19 @@
 #include "hypertape/autodiff/row_problem.hpp"
 
+#include <cmath>
+
 #include "hypertape/autodiff/row_objective.hpp"
 #include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
 
 namespace hypertape {
 namespace {
+
+void require_terms(const char* level, const Objective& terms) {
+  require(!terms.empty(), level, " has no terms, expected at least one");
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    require(std::isfinite(terms[i].weight), level, ": weight of term ", i, " = ", terms[i].weight, ", must be finite");
+}
 
 double plain_value(const Objective& terms, const Vec& x, const Vec& y) {
   double sum = 0;
@@ -37,8 +45,8 @@ struct RowProblem::Impl final : LinearOperator {
 RowProblem::RowProblem(Dims dims, Objective f, Objective g, const RowOptions& options) {
   require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
   require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
-  require(!f.empty(), "f has no terms, expected at least one");
-  require(!g.empty(), "g has no terms, expected at least one");
+  require_terms("f", f);
+  require_terms("g", g);
   require(options.threads >= 0, "RowOptions: threads = ", options.threads, ", must not be negative");
   impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), usable_threads(options.threads),
                                  kernels(options.instructions));

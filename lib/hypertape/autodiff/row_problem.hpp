@@ -24,6 +24,7 @@ struct RowOptions {
 /// up in its order, and the chunks in theirs, whichever threads did the work.
 class RowProblem final : public BilevelOracle {
  public:
+  /// Terms that do not fit the dimensions, and weights that are not finite, are refused; terms are counted from 0.
   RowProblem(Dims dims, Objective f, Objective g, const RowOptions& options = {});
   RowProblem(RowProblem&&) noexcept;
   RowProblem& operator=(RowProblem&&) noexcept;

@@ -11,6 +11,22 @@ void require_width(const char* view, Index width) {
   require(width > 0, view, ": width = ", width, ", must be positive");
 }
 
+/// Eigen believes what was written through its pointers; the kernels would read and write there.
+void require_indices(const SparseRows& X) {
+  const int* const starts = X.outerIndexPtr();
+  const int* const counts = X.innerNonZeroPtr();  // null if compressed
+  const Index stored = X.data().size();
+  require(starts[0] == 0, "product: X: row 0 begins at entry ", starts[0], ", must begin at 0");
+  for (Index i = 0; i < X.rows(); ++i) {
+    const Index begin = starts[i], next = starts[i + 1], end = counts != nullptr ? begin + counts[i] : next;
+    require(begin <= end && end <= next && next <= stored, "product: X: row ", i, " has the entries from ", begin,
+            " to ", end, ", the next row begins at ", next, ", must satisfy from <= to <= next <= ", stored);
+    for (Index e = begin; e < end; ++e)
+      require(0 <= X.innerIndexPtr()[e] && X.innerIndexPtr()[e] < X.cols(), "product: X: row ", i,
+              " has an entry in column ", X.innerIndexPtr()[e], ", must satisfy 0 <= column < ", X.cols());
+  }
+}
+
 }  // namespace
 
 LinearView entries() {
@@ -48,6 +64,7 @@ LinearView product(RowMat X, Index width) {
 LinearView product(SparseRows X, Index width) {
   require_width("product", width);
   require(X.rows() > 0 && X.cols() > 0, "product: X is ", X.rows(), " x ", X.cols(), ", must not be empty");
+  require_indices(X);
   X.makeCompressed();
   for (Index e = 0; e < X.nonZeros(); ++e)
     require(std::isfinite(X.valuePtr()[e]), "product: X has entries that are not finite");

@@ -25,6 +25,8 @@ class LinearView {
   };
 
   LinearView() = default;
+  LinearView(const LinearView&) = default;  // moving copies: what was moved from is still a view
+  LinearView& operator=(const LinearView&) = default;
 
   Kind kind() const { return kind_; }
 
@@ -66,6 +68,8 @@ LinearView entries();
 LinearView columns(Index width);
 LinearView shared();
 LinearView product(RowMat X, Index width);
+
+/// Entries of a row may be in any order; those of the same column are summed. Column indices outside X are refused.
 LinearView product(SparseRows X, Index width);
 
 /// What the rows of a term see.

@@ -29,6 +29,8 @@ void require_room(const ProblemSize& size, std::size_t limit) {
 }  // namespace
 
 ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, const TapeOptions& options) {
+  require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
+  require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
   const TapeSize g_y = predict_size(g, dims, Independent::y, options);
   return {predict_size(f, dims, Independent::both, options), g_y, g_y,
           predict_size(g, dims, Independent::both, options)};
@@ -63,8 +65,6 @@ struct TapedProblem::Impl {
 
   Impl(Dims d, Function f, Function g, const TapeOptions& options)
       : dims(d), f_function(std::move(f)), g_function(std::move(g)) {
-    require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
-    require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
     require_room(predict_problem(dims, f_function, g_function, options), options.max_bytes);
     const auto entry = slot.enter();
     tapes.emplace(*this, options);
