@@ -11,3 +11,14 @@ run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/p
   -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/outside)
+
+# With another CppAD than that of the build it is refused.
+file(WRITE ${WORK}/other/include/cppad/cppad.hpp "")
+file(WRITE ${WORK}/other/include/cppad/configure.hpp "# define CPPAD_PACKAGE_STRING \"cppad-20010101.5\"\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/other/build
+  "-DCMAKE_PREFIX_PATH=${WORK}/prefix;${WORK}/other" -DCMAKE_CXX_COMPILER=${CXX} RESULT_VARIABLE result
+  OUTPUT_QUIET ERROR_VARIABLE message)
+string(REGEX REPLACE "[ \n]+" " " message "${message}")
+if(NOT result OR NOT message MATCHES "built with CppAD ${CPPAD}, but [^ ]*other/include has CppAD 20010101.5\\.")
+  message(FATAL_ERROR "another CppAD is not refused (${result}): ${message}")
+endif()
