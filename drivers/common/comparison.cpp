@@ -45,7 +45,7 @@ std::string comparison_help(const std::string& name) {
       "\nInto results/", name,
       " or --out: trace.csv (iterations), summary.json (how runs ended, with what options), x_SOLVER.csv (the\n"
       "solution), and with experiments figures (.svg, .png, .gnuplot), report.html, tuning.json and tuned.cfg.\n"
-      "Exit code 0: every run converged or kept its budget; 1: a run met numerical trouble; 2: misuse.\n"
+      "Exit code 0: every run converged or kept its budget; 1: a run met trouble; 2: misuse.\n"
       "\nSolvers (--options SOLVER lists what --set can give them):\n",
       known_solvers());
 }
@@ -112,7 +112,8 @@ json to_json(const SolverEntry& entry, const Settings& settings, const Result& r
       {"seconds", r.seconds},
   };
   for (const auto& [option, value] : settings) out["options"][option] = value;
-  for (const Metric& metric : metrics) out["metrics"][metric.name] = metric.value(r.x, r.y);
+  for (const Metric& metric : metrics)  // not after a failure, which may be the metric's
+    out["metrics"][metric.name] = r.status == Status::failed ? json() : json(metric.value(r.x, r.y));
   return out;
 }
 

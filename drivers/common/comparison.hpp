@@ -67,7 +67,7 @@ double measured_l(const problems::Problem& problem, const Vec& x, const Vec& y);
 std::string output_folder(const boost::program_options::variables_map& given, const std::string& name);
 
 struct Comparison {
-  int exit_code = 0;    ///< 1 if a run met numerical trouble
+  int exit_code = 0;    ///< 1 if a run met trouble
   SolverSettings used;  ///< what each solver ran with
 };
 

@@ -84,8 +84,13 @@ Settings settings_for(const SolverEntry& entry, const Shared& all, const Setting
 Result run_one(const SolverEntry& entry, const Settings& settings, problems::Problem& problem, const Observer& observer,
                bool alone) {
   const bool terminal = alone && isatty(STDERR_FILENO) != 0;
-  const Result result = entry.solve(*problem.oracle, settings, problem.start,
-                                    with_progress(observer, entry.name, budget_of(settings), std::cerr, terminal));
+  const Observer shown = with_progress(observer, entry.name, budget_of(settings), std::cerr, terminal);
+  Result result;
+  try {
+    result = entry.solve(*problem.oracle, settings, problem.start, shown);
+  } catch (const RunFailed& failed) {
+    result = failed.result;
+  }
   clear_progress(std::cerr, terminal);
   return result;
 }
@@ -112,7 +117,8 @@ std::string chosen_options(const Settings& settings) {
 }
 
 bool is_trouble(Status status) {
-  return status == Status::not_finite || status == Status::diverged || status == Status::indefinite;
+  return status == Status::not_finite || status == Status::diverged || status == Status::indefinite ||
+         status == Status::failed;
 }
 
 }  // namespace hypertape::drivers

@@ -38,7 +38,7 @@ std::string to_text(const Settings& settings);
 
 bool is_trouble(Status status);
 
-/// A run, with a line of progress on a terminal if it is alone.
+/// A run, with a line of progress on a terminal if it is alone. An exception on the way is Status::failed.
 Result run_one(const SolverEntry& entry, const Settings& settings, problems::Problem& problem, const Observer& observer,
                bool alone = true);
 

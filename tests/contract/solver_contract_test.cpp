@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 #include <sstream>
 
@@ -11,10 +12,12 @@
 #include "hypertape/outer/registry.hpp"
 #include "problems/registry.hpp"
 #include "support/faulty_oracle.hpp"
+#include "support/throwing_oracle.hpp"
 
 using namespace hypertape;
 using testing::Call;
 using testing::FaultyOracle;
+using testing::ThrowingOracle;
 
 namespace {
 
@@ -165,6 +168,54 @@ TEST_CASE("the observer sees every iteration and can stop") {
     CHECK(result.iterations == 2);
     CHECK(seen == 2);
   });
+}
+
+TEST_CASE("an exception of the oracle or of the observer leaves with the result so far") {
+  int carried = 0;
+  for_every_solver([&](const SolverEntry& solver, problems::Problem& problem) {
+    const Settings some =
+        settings(solver, problem.constants, {{"tolerance", "0"}, {"most", "300"}, {"max_calls", "600"}});
+    for (const int n : {1, 2, 30, 300}) {
+      CAPTURE(n);
+      ThrowingOracle throwing(*problem.oracle, n, [] { throw FrozenBranch("beyond"); });
+      CountingOracle counted(throwing);
+      int iterations = 0;
+      const Observer observer = [&](const Iterate& i) { return iterations = i.iteration, true; };
+      try {
+        solver.solve(counted, some, problem.start, observer);
+        CHECK_FALSE(throwing.has_thrown());
+      } catch (const FrozenBranch& frozen) {
+        CHECK(std::string(frozen.what()) == "beyond");
+        const auto* failed = dynamic_cast<const RunFailed*>(&frozen);
+        CHECK((failed != nullptr || iterations == 0));
+        if (failed == nullptr) continue;
+        ++carried;
+        CHECK(failed->result.status == Status::failed);
+        CHECK(failed->result.message == "beyond");
+        CHECK(failed->result.iterations == iterations);
+        CHECK(failed->result.counts == counted.counts());
+        CHECK(failed->result.x.allFinite());
+        CHECK(std::isfinite(failed->result.phi));
+        CHECK(std::isfinite(failed->result.gradient_norm));
+        CHECK_THROWS_AS(failed->rethrow_nested(), FrozenBranch);
+      }
+    }
+
+    struct Stop {};
+    const Observer stops = [](const Iterate& i) -> bool {
+      if (i.iteration == 2) throw Stop();
+      return true;
+    };
+    try {
+      solver.solve(*problem.oracle, settings(solver, problem.constants, {{"tolerance", "0"}, {"most", "300"}}),
+                   problem.start, stops);
+      FAIL("the observer was not called");
+    } catch (const RunFailed& failed) {
+      CHECK(failed.result.iterations == 2);
+      CHECK_THROWS_AS(failed.rethrow_nested(), Stop);
+    }
+  });
+  CHECK(carried > 50);
 }
 
 TEST_CASE("the same seed gives the same bits") {

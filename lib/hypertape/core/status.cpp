@@ -22,6 +22,8 @@ const char* to_string(Status status) {
       return "stagnated";
     case Status::interrupted:
       return "interrupted";
+    case Status::failed:
+      return "failed";
   }
   return "unknown";
 }

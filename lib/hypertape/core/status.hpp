@@ -13,6 +13,7 @@ enum class Status {
   diverged,         ///< iterates or gradients grow without end: a step is too long
   stagnated,        ///< no step makes progress any more, short of the accuracy asked for
   interrupted,      ///< the observer asked for an end
+  failed,           ///< the oracle or the observer threw an exception
 };
 
 const char* to_string(Status status);

@@ -102,9 +102,47 @@ bool Run::step(const Vec& x, const HypergradientEstimator& estimator) {
   return true;
 }
 
+namespace {
+
+/// Caught by handlers of Error and by those of RunFailed.
+template <class Error>
+class FailedWith final : public Error, public RunFailed {
+ public:
+  FailedWith(const Error& error, Result so_far) : Error(error), RunFailed(std::move(so_far)) {}
+};
+
+/// Throws the exception at hand again, with the result so far.
+[[noreturn]] void rethrow_with(Result& result) {
+  const auto failed = [&](const auto& error) {
+    result.status = Status::failed;
+    result.message = error.what();
+    return FailedWith(error, std::move(result));
+  };
+  try {
+    throw;
+  } catch (const FrozenBranch& error) {
+    throw failed(error);
+  } catch (const std::logic_error& error) {
+    throw failed(error);
+  } catch (const std::runtime_error& error) {
+    throw failed(error);
+  } catch (const std::exception& error) {
+    throw failed(std::runtime_error(error.what()));
+  } catch (...) {
+    throw failed(std::runtime_error("an exception that is not a std::exception"));
+  }
+}
+
+}  // namespace
+
 Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer,
            const std::function<void(Run&)>& loop) {
   Run run(oracle, stop, start, observer);
+  const auto finished = [&]() -> Result& {
+    run.result().counts = run.oracle().counts();
+    run.result().seconds = run.oracle().seconds();
+    return run.result();
+  };
   try {
     if (stop.max_iterations == 0)
       run.end(Status::iteration_limit, "no iterations are allowed");
@@ -114,10 +152,11 @@ Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, cons
     run.end(spent.status, spent.what());
   } catch (const NotFinite& bad) {
     run.end(Status::not_finite, bad.what());
+  } catch (...) {
+    if (std::isnan(run.result().gradient_norm)) throw;  // no hypergradient yet
+    rethrow_with(finished());
   }
-  run.result().counts = run.oracle().counts();
-  run.result().seconds = run.oracle().seconds();
-  return std::move(run.result());
+  return std::move(finished());
 }
 
 Noise::Noise(double radius, std::uint64_t seed, const std::vector<Vec>& given)

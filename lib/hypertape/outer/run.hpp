@@ -45,7 +45,8 @@ class Run {
   int since_best_ = 0;
 };
 
-/// Runs `loop` and returns the result, whatever ended it. The start must fit the oracle and be finite.
+/// Runs `loop` and returns the result, whatever ended it; exceptions of the oracle and of the observer become
+/// RunFailed. The start must fit the oracle and be finite.
 Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer,
            const std::function<void(Run&)>& loop);
 

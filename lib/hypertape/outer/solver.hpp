@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "hypertape/core/options.hpp"
 #include "hypertape/core/status.hpp"
@@ -55,6 +57,16 @@ struct Result {
   double seconds = 0;
   int iterations = 0;  ///< outer iterations
   int restarts = 0;    ///< or perturbations, for methods without restarts
+};
+
+/// Leaves a solver in place of an exception of the oracle or of the observer, with what the run had reached. What is
+/// thrown is also a FrozenBranch, a std::logic_error or else a std::runtime_error, as that exception is one, with its
+/// what(). The exception itself is nested: rethrow_nested() throws it again. Before its first hypergradient a run has
+/// reached nothing, and exceptions leave it as they are; so does misuse of its options.
+class RunFailed : public std::nested_exception {
+ public:
+  explicit RunFailed(Result so_far) : result(std::move(so_far)) {}
+  Result result;  ///< the status is failed, the message what() of the exception
 };
 
 }  // namespace hypertape
