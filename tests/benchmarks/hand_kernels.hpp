@@ -7,7 +7,7 @@
 namespace hypertape::benchmarks {
 
 /// Rows that are worked on together.
-inline constexpr int block_rows = 32;
+inline constexpr std::ptrdiff_t block_rows = 32;
 
 /// What derivatives written by hand do between the products with X, once for each instruction set, compiled with the
 /// flags of the library's own kernels. z, u and p hold one component after the other, block_rows of each.

@@ -8,13 +8,13 @@ namespace hypertape {
 
 namespace {
 
-/// Whether every exponent is below that of infinity; integers, because compilers vectorise their sums as they are.
+/// Whether every exponent is below that of infinity, whose next one is a carry into the sign. On integers and without a
+/// comparison, because that is what compilers vectorise for every processor: as fast as the numbers can be read.
 bool all_finite(const Vec& v) {
-  constexpr std::uint64_t exponent = 0x7ff0000000000000u;
-  std::uint64_t bad = 0;
-  for (Index i = 0; i < v.size(); ++i)
-    bad += (std::bit_cast<std::uint64_t>(v.data()[i]) & exponent) == exponent ? 1 : 0;
-  return bad == 0;
+  constexpr std::uint64_t exponent = 0x7ff0000000000000u, one = 0x0010000000000000u, sign = 0x8000000000000000u;
+  std::uint64_t seen = 0;
+  for (Index i = 0; i < v.size(); ++i) seen |= (std::bit_cast<std::uint64_t>(v.data()[i]) & exponent) + one;
+  return (seen & sign) == 0;
 }
 
 }  // namespace

@@ -131,23 +131,6 @@ inline TwoRegisters fours(Simd a, Simd b) {
 }
 #endif
 
-/// Row i of the square becomes its column i.
-inline void transpose_square(Simd (&m)[simd_lanes]) {
-  const auto exchange = [&m](int i, int k, TwoRegisters (*halves)(Simd, Simd)) {
-    const TwoRegisters both = halves(m[i], m[k]);
-    m[i] = both.first;
-    m[k] = both.second;
-  };
-  for (int i = 0; i < simd_lanes; i += 2) exchange(i, i + 1, ones);
-#if HYPERTAPE_LANES >= 4
-  for (int i = 0; i < simd_lanes; ++i)
-    if ((i & 2) == 0) exchange(i, i + 2, twos);
-#endif
-#if HYPERTAPE_LANES == 8
-  for (int i = 0; i < 4; ++i) exchange(i, i + 4, fours);
-#endif
-}
-
 /// The sums of the lanes of simd_lanes registers, as lanes: with one addition less than registers, not with all pairs.
 inline Simd sum_each(Simd (&m)[simd_lanes]) {
   const auto fold = [](const TwoRegisters& halves) { return halves.first + halves.second; };
