@@ -205,10 +205,10 @@ OracleCounts calls_needed(const Method& method, Settings settings, problems::Pro
 Best tune(const Method& method, const Study& study, double point, std::uint64_t seed, std::int64_t most) {
   auto problem = study.make(method.minimax, point, seed);
   const Mat hessian = problem.closed_form.hess_phi(problem.start.x);
-  const Scale scale{study.kappa_at(point),
-                    Eigen::SelfAdjointEigenSolver<Mat>(hessian, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff(),
-                    study.relative_at(point) * problem.closed_form.grad_phi(problem.start.x).norm(),
-                    study.relative_at(point)};
+  const Scale scale{
+      study.kappa_at(point),
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(hessian, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff(),
+      study.relative_at(point) * problem.closed_form.grad_phi(problem.start.x).norm(), study.relative_at(point)};
   Best best;
   for (const Settings& settings : method.grid(scale)) {
     const OracleCounts counts = calls_needed(method, settings, problem, scale.target, most);

@@ -64,7 +64,7 @@ void Quadratic::require_valid(const std::string& where) const {
   require_vector(where, "d", d, A.rows());
   require_vector(where, "x0", x0, D.rows());
   require(A.allFinite() && C.allFinite() && D.allFinite(), where, ": A, C and D must be finite");
-  const double mu = Eigen::SelfAdjointEigenSolver<Mat>(A, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  const double mu = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues()[0];
   require(mu > 0, where, ": A has the eigenvalue ", mu, ", must be positive definite");
 }
 
@@ -123,7 +123,7 @@ Problem assemble(const char* name, const Quadratic& q, TapedProblem taped, const
   problem.plain = oracle->plain();
   problem.oracle = std::move(oracle);
   problem.start = {q.x0, Vec::Zero(q.A.rows())};
-  const Vec eigenvalues = Eigen::SelfAdjointEigenSolver<Mat>(q.A, Eigen::EigenvaluesOnly).eigenvalues();
+  const Vec eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(q.A, Eigen::EigenvaluesOnly).eigenvalues();
   problem.constants = {eigenvalues.minCoeff(), eigenvalues.maxCoeff()};
   problem.closed_form = {y_star, phi, grad_phi, [hess](const Vec&) { return hess; }};
   const Eigen::LLT<Mat> convex(hess);

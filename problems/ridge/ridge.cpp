@@ -58,7 +58,8 @@ Problem make_ridge(const GeneratedRidge& instance) {
   problem.oracle = std::move(taped);
   problem.start = {Vec::Zero(features), Vec::Zero(features)};
   const Vec eigenvalues =
-      Eigen::SelfAdjointEigenSolver<Mat>(curvature(r, problem.start.x), Eigen::EigenvaluesOnly).eigenvalues();
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(curvature(r, problem.start.x), Eigen::EigenvaluesOnly)
+          .eigenvalues();
   problem.constants = {eigenvalues.minCoeff(), eigenvalues.maxCoeff()};
   problem.optimum = {instance.optimum, 0};
   problem.closed_form = {y_star, phi, grad_phi, {}};

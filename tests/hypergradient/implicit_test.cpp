@@ -162,7 +162,7 @@ TEST_CASE("at y* all the error is that of v, and the bound counts it and not muc
   // C is the eigenvector of A to mu, and grad_y f lies in the plane of it and that to l: one step of conjugate
   // gradients leaves an error, two leave none.
   problems::Quadratic q = problems::generate_quadratic({.dims = {1, 20}, .kappa = 10});
-  const Mat vectors = Eigen::SelfAdjointEigenSolver<Mat>(q.A).eigenvectors();
+  const Mat vectors = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(q.A).eigenvectors();
   q.C = vectors.col(0);
   const Vec y = problems::make_quadratic(q).closed_form.y_star(q.x0);
   q.d = y - vectors.col(0) - 0.5 * vectors.col(19);

@@ -40,7 +40,7 @@ struct Bowl {
   }
   Vec gradient_at(const Vec& z) const { return A * (z - minimum); }
   Vec eigenvector(bool smallest) const {
-    const Eigen::SelfAdjointEigenSolver<Mat> eigen(A);
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(A);
     return eigen.eigenvectors().col(smallest ? 0 : A.rows() - 1);
   }
   double distance(const Vec& z) const { return (z - minimum).norm(); }

@@ -7,7 +7,6 @@
 
 namespace hypertape {
 
-using RowMat = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using SparseRows = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
 using SparseColumns = Eigen::SparseMatrix<double, Eigen::ColMajor, int>;
 

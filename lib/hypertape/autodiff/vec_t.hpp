@@ -1,9 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <stdexcept>
 
 #include "hypertape/core/require.hpp"
+#include "hypertape/core/types.hpp"
 
 namespace hypertape {
 
@@ -12,8 +12,8 @@ namespace hypertape {
 ///
 ///   template <class S> S g(const VecT<S>& x, const VecT<S>& y) { return 0.5 * y.dot(y) - x[0] * y.sum(); }
 template <class S>
-class VecT : public Eigen::Matrix<S, Eigen::Dynamic, 1> {
-  using Base = Eigen::Matrix<S, Eigen::Dynamic, 1>;
+class VecT : public VecOf<S> {
+  using Base = VecOf<S>;
 
  public:
   /// `name` is how error messages call this vector; it must outlive it.

@@ -5,8 +5,15 @@
 namespace hypertape {
 
 using Index = Eigen::Index;
-using Vec = Eigen::VectorXd;
-using Mat = Eigen::MatrixXd;
+
+/// Eigen's column vector and matrices, of scalars S. Memory that a program allocates is freed by the library and the
+/// other way round, so it must not depend on the compiler's flags how that is done. For Eigen's own types it does
+/// (-march=native, -mavx, -fsanitize=address, EIGEN_MAX_ALIGN_BYTES); with DontAlign it is malloc, always.
+template <class S>
+using VecOf = Eigen::Matrix<S, Eigen::Dynamic, 1, Eigen::ColMajor | Eigen::DontAlign>;
+using Vec = VecOf<double>;
+using Mat = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor | Eigen::DontAlign>;
+using RowMat = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor | Eigen::DontAlign>;
 
 /// The two dimensions of a bilevel problem: x is the upper variable, y the lower one.
 struct Dims {
