@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 using namespace hypertape;
 
@@ -92,6 +94,16 @@ TEST_CASE("matrices are kept as they were given, wide sparse ones by rows and by
   CHECK(by_columns.sparse_columns().isCompressed());
   CHECK(by_columns.sparse_columns().coeff(1, 39999) == 7);
   CHECK(by_columns.sparse_columns().nonZeros() == 1);
+  std::vector<Eigen::Triplet<double>> triplets;
+  for (int e = 0; e < 200; ++e) triplets.emplace_back(e * 37 % 50, e * 7919 % 40000, e + 1);
+  for (int i = 0; i < 50; i += 3) triplets.emplace_back(i, 11, -i);  // a column of many entries, beside empty ones
+  SparseRows scattered(50, 40000);
+  scattered.setFromTriplets(triplets.begin(), triplets.end());
+  const SparseColumns expected = scattered, kept = product(scattered, 1).sparse_columns();
+  CHECK(kept.nonZeros() == 217);
+  CHECK(std::equal(kept.outerIndexPtr(), kept.outerIndexPtr() + 40001, expected.outerIndexPtr()));
+  CHECK(std::equal(kept.innerIndexPtr(), kept.innerIndexPtr() + 217, expected.innerIndexPtr()));
+  CHECK(std::equal(kept.valuePtr(), kept.valuePtr() + 217, expected.valuePtr()));
   CHECK(seen(view, Vec{{1, 2, 3}}, 0) == Vec{{15}});
   CHECK(seen(view, Vec{{1, 2, 3}}, 1) == Vec{{0}});
   CHECK(seen(view, Vec{{1, 2, 3}}, 3) == Vec{{-2}});

@@ -35,6 +35,14 @@ double distance_of(Next next) {
 
 }  // namespace
 
+TEST_CASE("a direction is a normal vector of length 1") {
+  Random a(7), b(7);
+  const Vec direction = a.direction(9), normal = b.normal(9);
+  CHECK(direction.norm() == doctest::Approx(1).epsilon(1e-15));
+  CHECK((direction * normal.norm() - normal).norm() <= 1e-15 * normal.norm());
+  CHECK(a.direction(0).size() == 0);
+}
+
 TEST_CASE("the same seed gives the same numbers, another seed others") {
   Random a(7), b(7), c(8);
   const Vec va = a.normal(100), vb = b.normal(100), vc = c.normal(100);

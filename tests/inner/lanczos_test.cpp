@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 
+#include "hypertape/core/random.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "support/dense_operator.hpp"
 
@@ -38,6 +40,32 @@ TEST_CASE("a negative eigenvalue is found, and an invariant subspace ends the pr
   const RitzBounds ritz = lanczos(op, 50, 3);
   CHECK(ritz.smallest == doctest::Approx(-0.5).epsilon(1e-12));
   CHECK(ritz.steps == 2);
+}
+
+TEST_CASE("the extreme eigenvalues are found at every scale, zero among them") {
+  for (const double scale : {1e-100, 1.0, 1e100}) {
+    CAPTURE(scale);
+    DenseOperator definite(scale * Mat(Vec{{3, 1, 4, 1.5, 9}}.asDiagonal()));
+    const RitzBounds ritz = lanczos(definite, 5, 1);
+    CHECK(ritz.smallest == doctest::Approx(scale).epsilon(1e-13).scale(0));
+    CHECK(ritz.largest == doctest::Approx(9 * scale).epsilon(1e-13).scale(0));
+    const Mat ones = Mat::Constant(4, 4, scale);
+    DenseOperator singular(ones);
+    CHECK(std::abs(lanczos(singular, 4, 1).smallest) <= 1e-15 * scale);
+    CHECK(lanczos(singular, 4, 1).largest == doctest::Approx(4 * scale).epsilon(1e-14).scale(0));
+  }
+  DenseOperator zero(Mat::Zero(3, 3));
+  CHECK(lanczos(zero, 3, 1).smallest == 0);
+  CHECK(lanczos(zero, 3, 1).largest == 0);
+}
+
+TEST_CASE("Ritz values are those of Eigen") {
+  const Mat M = Random(5).normal(40, 40), A = M + M.transpose();
+  DenseOperator op(A);
+  const RitzBounds ritz = lanczos(op, 40, 1);
+  const Vec exact = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues();
+  CHECK(ritz.smallest == doctest::Approx(exact[0]).epsilon(1e-13));
+  CHECK(ritz.largest == doctest::Approx(exact[39]).epsilon(1e-13));
 }
 
 TEST_CASE("not a number in, not a number out") {

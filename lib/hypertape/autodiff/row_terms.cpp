@@ -1,6 +1,7 @@
 #include "hypertape/autodiff/row_terms.hpp"
 
 #include <cmath>
+#include <numeric>
 
 #include "hypertape/core/require.hpp"
 
@@ -25,6 +26,23 @@ void require_indices(const SparseRows& X) {
       require(0 <= X.innerIndexPtr()[e] && X.innerIndexPtr()[e] < X.cols(), "product: X: row ", i,
               " has an entry in column ", X.innerIndexPtr()[e], ", must satisfy 0 <= column < ", X.cols());
   }
+}
+
+/// X, compressed, by columns. Eigen's own conversion would allocate aligned memory (core/types.hpp).
+std::shared_ptr<const SparseColumns> by_columns(const SparseRows& X) {
+  auto out = std::make_shared<SparseColumns>(X.rows(), X.cols());
+  out->resizeNonZeros(X.nonZeros());
+  int* const starts = out->outerIndexPtr();
+  for (Index e = 0; e < X.nonZeros(); ++e) ++starts[X.innerIndexPtr()[e] + 1];
+  std::partial_sum(starts, starts + X.cols() + 1, starts);
+  std::vector<int> next(starts, starts + X.cols());
+  for (int i = 0; i < X.outerSize(); ++i)
+    for (SparseRows::InnerIterator e(X, i); e; ++e) {
+      const int at = next[static_cast<std::size_t>(e.col())]++;
+      out->innerIndexPtr()[at] = i;
+      out->valuePtr()[at] = e.value();
+    }
+  return out;
 }
 
 }  // namespace
@@ -71,7 +89,7 @@ LinearView product(SparseRows X, Index width) {
   LinearView view;
   view.kind_ = LinearView::Kind::sparse;
   view.width_ = width;
-  if (!scatters(X, width)) view.sparse_columns_ = std::make_shared<const SparseColumns>(X);
+  if (!scatters(X, width)) view.sparse_columns_ = by_columns(X);
   view.sparse_ = std::make_shared<const SparseRows>(std::move(X));
   return view;
 }

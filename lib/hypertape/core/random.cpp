@@ -38,6 +38,12 @@ Mat Random::normal(Index rows, Index cols) {
   return m;
 }
 
+Vec Random::direction(Index size) {
+  Vec v = normal(size);
+  v.normalize();  // in place: what normalized() returns is aligned (core/types.hpp)
+  return v;
+}
+
 void Random::ball(double radius, Vec& out) {
   if (out.size() == 0) return;
   double norm = 0;

@@ -24,6 +24,9 @@ class Random {
   Vec normal(Index size);
   Mat normal(Index rows, Index cols);
 
+  /// A vector of length 1, uniform over all directions.
+  Vec direction(Index size);
+
   /// Uniform in the ball of this radius around the origin: not on its surface, and not in the cube.
   void ball(double radius, Vec& out);
 

@@ -23,7 +23,7 @@ double cross_norm(BilevelOracle& oracle, const Point& at, Random& random) {
     for (int i = 0; i < draws; ++i) norm += oracle.cross_product(at.x, at.y, random.normal(at.y.size())).squaredNorm();
     return safety * std::sqrt(norm / draws);
   }
-  p = random.normal(at.x.size()).normalized();
+  p = random.direction(at.x.size());
   for (int i = 0; i < 5; ++i) {
     oracle.adjoint_cross_product(at.x, at.y, p, q);
     norm = q.norm();
@@ -60,7 +60,7 @@ double lipschitz_in_y(BilevelOracle& oracle, const Point& at, double mu, double 
   const auto solved = conjugate_gradient(oracle.curvature_at(at.x, at.y), gradient.y, v, {.max_iterations = 20});
   if (solved.status == Status::not_finite || !std::isfinite(gradient.value))
     return std::numeric_limits<double>::quiet_NaN();
-  Vec d = random.normal(at.y.size()).normalized();
+  Vec d = random.direction(at.y.size());
   Point derivative;
   double norm_x = 0, norm_y = 0;
   for (int i = 0; i < 4; ++i) {

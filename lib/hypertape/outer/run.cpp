@@ -191,7 +191,7 @@ bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double c
 double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed) {
   const double h = 1e-2 * (std::sqrt(static_cast<double>(x.size())) + x.norm());  // a hundredth in every entry
   double sigma = accuracy(run.stop(), ctol, run.result().gradient_norm), L = 0;
-  Vec base, there, direction = Random(seed).normal(x.size()).normalized();
+  Vec base, there, direction = Random(seed).direction(x.size());
   estimator.set_accurate(true);
   for (int powers = 0, refinements = 0; powers < 8;) {
     estimator.at(x, sigma);
