@@ -32,6 +32,13 @@ namespace hypertape {
 /// The scalar that a user's function meets while it is taped.
 using TapeScalar = CppAD::AD<double>;
 
+/// The library defines this for the number it was built with: a program with another one, which CppAD's numbering of
+/// tapes depends on, does not link.
+template <int threads>
+void built_with_CPPAD_MAX_NUM_THREADS();
+[[gnu::used]] static void (*const needs_CPPAD_MAX_NUM_THREADS)() =
+    built_with_CPPAD_MAX_NUM_THREADS<CPPAD_MAX_NUM_THREADS>;
+
 }  // namespace hypertape
 
 // Eigen looks these up beside the scalar type.

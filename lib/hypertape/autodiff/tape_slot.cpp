@@ -6,6 +6,11 @@
 #include "hypertape/autodiff/cppad.hpp"
 
 namespace hypertape {
+
+template <int threads>
+void built_with_CPPAD_MAX_NUM_THREADS() {}
+template void built_with_CPPAD_MAX_NUM_THREADS<CPPAD_MAX_NUM_THREADS>();
+
 namespace {
 
 constexpr std::size_t slots = CPPAD_MAX_NUM_THREADS;

@@ -1,10 +1,24 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstddef>
+#include <type_traits>
 
 namespace hypertape {
 
 using Index = Eigen::Index;
+static_assert(std::is_same_v<Index, std::ptrdiff_t>, "Hypertape needs Eigen without EIGEN_DEFAULT_DENSE_INDEX_TYPE");
+
+#ifdef _GLIBCXX_DEBUG
+constexpr bool glibcxx_debug = true;
+#else
+constexpr bool glibcxx_debug = false;
+#endif
+/// The library defines this for the setting it was built with: a program with the other one, whose containers have
+/// another layout, does not link.
+template <bool debug>
+void built_with_GLIBCXX_DEBUG();
+[[gnu::used]] static void (*const needs_GLIBCXX_DEBUG)() = built_with_GLIBCXX_DEBUG<glibcxx_debug>;
 
 /// Eigen's column vector and matrices, of scalars S. Memory that a program allocates is freed by the library and the
 /// other way round, so it must not depend on the compiler's flags how that is done. For Eigen's own types it does
