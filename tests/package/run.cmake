@@ -1,4 +1,4 @@
-# Installs the build to an empty prefix, then configures, builds and runs the outside project against it.
+# Installs the build to an empty prefix, then configures, builds and tests the outside project against it.
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE result)
   if(result)
@@ -7,10 +7,10 @@ function(run)
 endfunction()
 file(REMOVE_RECURSE ${WORK})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --config ${CONFIG})
-run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=${CONFIG}
-  -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_CXX_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${CXX}
+  -DCMAKE_CXX_FLAGS=${FLAGS} -DSETS=${SETS} -DREADME=${README} -DRUN_EXAMPLE=${SOURCE}/../docs/run_example.cmake)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/outside)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${WORK}/build --output-on-failure --no-tests=error)
 
 # With another CppAD than that of the build it is refused.
 file(WRITE ${WORK}/other/include/cppad/cppad.hpp "")

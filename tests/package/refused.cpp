@@ -1,0 +1,3 @@
+#include <hypertape/autodiff/function.hpp>
+
+int main() {}
