@@ -82,6 +82,20 @@ TEST_CASE("the residual that is returned is the true one, even after many steps 
   CHECK(op.products == 400 + 8);  // a product for each refresh
 }
 
+TEST_CASE("asked for more than rounding allows, the iterate stays as good as it gets") {
+  // Directions kept from before the residual was computed anew made it grow again, here to 0.002 |b|.
+  for (const double kappa : {1e2, 1e4}) {
+    CAPTURE(kappa);
+    const Mat A = problems::generate_quadratic({.dims = {1, 60}, .kappa = kappa}).A;
+    DenseOperator op(A);
+    const Vec b = Random(4).normal(60);
+    Vec q = Vec::Zero(60);
+    const auto result = conjugate_gradient(op, b, q, {.max_iterations = 2000, .tolerance = 1e-17 * b.norm()});
+    CHECK((b - A * q).norm() <= 1e-15 * kappa * b.norm());
+    CHECK(result.residual <= 1e-15 * kappa * b.norm());
+  }
+}
+
 TEST_CASE("trouble is a status with numbers") {
   const Vec b{{1, 1}};
   Vec q = Vec::Zero(2);

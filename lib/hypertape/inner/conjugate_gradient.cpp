@@ -50,13 +50,22 @@ CgResult conjugate_gradient(LinearOperator& A, const Vec& b, Vec& q, const CgOpt
                                           " at iteration ", k, ": g is not strongly convex in y at this point"));
     const double step = rr / curvature;
     q += step * p;
-    if ((k + 1) % options.refresh == 0) {
-      compute_residual();
-    } else {
-      r -= step * Ap;
-    }
+    r -= step * Ap;
     const double rr_before = rr;
     rr = r.squaredNorm();
+    if ((k + 1) % options.refresh == 0) {
+      A.apply(q, Ap);
+      Ap = b - Ap;
+      const double drift = (Ap - r).squaredNorm();
+      r.swap(Ap);
+      rr = r.squaredNorm();
+      if (drift > 0.01 * rr) {
+        // r went on falling where b - A q did not: q is as good as rounding allows. The directions so far belong to the
+        // r that was wrong; to go on with them blows up q. Those that start from here keep it.
+        p = r;
+        continue;
+      }
+    }
     p = r + (rr / rr_before) * p;
   }
 }
