@@ -5,7 +5,9 @@
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "problems/quadratic/quadratic.hpp"
+#include "problems/registry.hpp"
 #include "problems/ridge/ridge.hpp"
+#include "support/forwarding_oracle.hpp"
 #include "support/hand_written_oracle.hpp"
 
 using namespace hypertape;
@@ -35,6 +37,36 @@ TEST_CASE("a steep lower level needs damping and gets it") {
   const auto result = newton(problem, Vec{{0.5}}, y);
   CHECK(result.status == Status::converged);
   CHECK(y[0] == doctest::Approx(0.5).epsilon(1e-12));
+}
+
+TEST_CASE("rounding is known when it is met: as good as the arithmetic allows is converged, and said with numbers") {
+  for (const char* name : {"quadratic", "ridge", "hypercleaning", "hyperparameter_logistic"}) {
+    CAPTURE(name);
+    auto problem = problems::make_problem(name, {.seed = 1024});
+    Random random(1024);
+    const Vec x = random.normal(problem.oracle->dims().x);
+    Vec y = random.normal(problem.oracle->dims().y);
+    const auto result = newton(*problem.oracle, x, y, {.tolerance = 1e-300});
+    CHECK(result.status == Status::converged);
+    CHECK(result.message.find("is rounding, which alone makes") != std::string::npos);
+    CHECK(result.gradient_norm < 1e-12);
+  }
+}
+
+TEST_CASE("a gradient that no step lowers, and rounding does not explain, is stagnation") {
+  class WrongSign final : public testing::ForwardingOracle {
+    using ForwardingOracle::ForwardingOracle;
+    void after(testing::Call call, double*, Vec* out) override {
+      if (call == testing::Call::grad_y_g) *out = -*out;
+    }
+  };
+  testing::HandWrittenOracle right;
+  WrongSign wrong(right);
+  Vec y = Vec::Ones(3);
+  const auto result = newton(wrong, Vec::Zero(3), y);
+  CHECK(result.status == Status::stagnated);
+  CHECK(result.message.find("newton: no step lowers |grad_y g| = ") == 0);
+  CHECK(result.message.find(", of which rounding makes ") != std::string::npos);
 }
 
 TEST_CASE("trouble is a status with numbers") {

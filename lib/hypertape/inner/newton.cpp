@@ -8,6 +8,20 @@
 #include "hypertape/inner/conjugate_gradient.hpp"
 
 namespace hypertape {
+namespace {
+
+/// What rounding makes of grad_y g at y: how much it changes where every other entry of y moves up, and the rest down,
+/// by two units in the last place (of 1, for smaller entries).
+double rounding_level(BilevelOracle& oracle, const Vec& x, const Vec& y, const Vec& gradient) {
+  Vec moved = y;
+  for (Index i = 0; i < y.size(); ++i) {
+    const double unit = std::numeric_limits<double>::epsilon() * std::max(1.0, std::abs(y[i]));
+    moved[i] += i % 2 == 0 ? 2 * unit : -2 * unit;
+  }
+  return (oracle.grad_y_g(x, moved) - gradient).norm();
+}
+
+}  // namespace
 
 NewtonResult newton(BilevelOracle& oracle, const Vec& x, Vec& y, const NewtonOptions& options) {
   require(options.max_iterations >= 0, "newton: max_iterations = ", options.max_iterations, ", must not be negative");
@@ -30,7 +44,7 @@ NewtonResult newton(BilevelOracle& oracle, const Vec& x, Vec& y, const NewtonOpt
     const auto solved =
         conjugate_gradient(oracle.curvature_at(x, y), -gradient, step,
                            {.max_iterations = 100 + 10 * static_cast<int>(std::min<Index>(y.size(), 10000)),
-                            .tolerance = std::min(1e-3, norm) * norm});
+                            .tolerance = std::clamp(norm, 1e-8, 1e-3) * norm});
     if (solved.status == Status::indefinite || solved.status == Status::not_finite)
       return end(solved.status, text("newton: step ", k, ": ", solved.message));
     result.step = step.norm();
@@ -50,10 +64,14 @@ NewtonResult newton(BilevelOracle& oracle, const Vec& x, Vec& y, const NewtonOpt
         break;
       }
       if (close) return end(Status::converged);
-      // No descent along a tiny Newton step: the gradient is all rounding, and y as good as the arithmetic allows.
-      const double rounding = std::sqrt(std::numeric_limits<double>::epsilon()) * (1 + y.norm());
-      if (length < 1e-3 && result.step <= rounding) return end(Status::converged);
-      if (length < 1e-10) return end(Status::stagnated, text("newton: no descent from |grad_y g| = ", norm));
+      if (length > 1e-10) continue;
+      // On the shipped problems, asked for the impossible, |grad_y g| ends at 0.04 to 1.6 times this level.
+      const double rounding = rounding_level(oracle, x, y, gradient);
+      if (norm <= 10 * rounding)
+        return end(Status::converged,
+                   text("newton: |grad_y g| = ", norm, " is rounding, which alone makes ", rounding));
+      return end(Status::stagnated, text("newton: no step lowers |grad_y g| = ", norm, ", of which rounding makes ",
+                                         rounding, "; the last was ", result.step, " long"));
     }
     if (close) return end(Status::converged);
   }
