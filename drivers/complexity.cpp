@@ -276,7 +276,7 @@ theory::Slope slope_of(const Study& study, const Row& row, double Means::*kind) 
 }
 
 std::string fixed(double value) {
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << std::fixed << std::setprecision(2) << value;
   return out.str();
 }
@@ -354,7 +354,7 @@ nlohmann::json to_json(const Study& study, const std::vector<Row>& rows) {
 }
 
 std::string to_csv(const Study& study, const std::vector<Row>& rows) {
-  std::ostringstream csv;
+  std::ostringstream csv = text_stream();
   csv << study.name;
   for (const Row& row : rows) csv << ",\"" << row.method->label << '"';
   for (std::size_t p = 0; p < study.points.size(); ++p) {

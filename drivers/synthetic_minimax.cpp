@@ -33,7 +33,7 @@ drivers::Figure shape() {
 /// Calls until Phi is in the basin for several seeds, each solver as it ran before; writes seeds.csv.
 void print_seeds(problems::Problem problem, const drivers::SolverSettings& used, const std::string& folder, int seeds) {
   std::cout << "  calls until Phi - Phi* <= " << basin << ", median and range of " << seeds << " seeds\n";
-  std::ostringstream csv;
+  std::ostringstream csv = text_stream();
   csv << "solver,seed,calls\n";
   for (const auto& [name, settings] : used) {
     std::vector<std::int64_t> calls;

@@ -118,7 +118,7 @@ json to_json(const SolverEntry& entry, const Settings& settings, const Result& r
 }
 
 std::string short_number(double value, int digits = 4) {
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << std::setprecision(digits) << value;
   return out.str();
 }
@@ -212,7 +212,7 @@ Figure to_figure(const TraceFigure& wanted, const Trace& trace, const Experiment
 }
 
 std::string numbered(const Vec& x) {
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << "i,x\n" << std::setprecision(17);
   for (Index i = 0; i < x.size(); ++i) out << i + 1 << "," << x[i] << "\n";
   return out.str();
@@ -244,7 +244,7 @@ Comparison compare(const po::variables_map& given, const Experiment& experiment)
         run_one(*entry, used, all.problems[0], reached.observer(entry->name, trace.observer(entry->name)));
     summary["runs"].push_back(to_json(*entry, used, result, experiment.metrics));
     summary["reached"] = reached.to_json();
-    std::ostringstream csv;
+    std::ostringstream csv = text_stream();
     trace.write_csv(csv);
     write_csv(plan.folder + "/trace.csv", csv.str());
     write_json(plan.folder + "/summary.json", summary.dump(2) + "\n", "runs");

@@ -18,6 +18,7 @@
 #include <stdexcept>
 
 #include "drivers/common/output.hpp"
+#include "hypertape/core/text.hpp"
 
 namespace hypertape::drivers {
 namespace {
@@ -163,7 +164,7 @@ std::string log_axis(char axis, const std::vector<Series>& series, std::vector<d
     for (const double value : one.*values) low = std::min(low, value), high = std::max(high, value);
   const double room = std::max(1.02, std::exp(0.03 * (std::log(high) - std::log(low))));
   low /= room, high *= room;
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << "set logscale " << axis << "\nset " << axis << "range [" << digits(low) << ":" << digits(high) << "]\n";
   if (high >= 1000 * low) {
     out << "set format " << axis << " '10^{%L}'\n";
@@ -189,7 +190,7 @@ std::string script(const Figure& figure) {
   const int height = top + plot_height + bottom;
   const auto from_top = [&](int pixels) { return "screen " + digits(1 - static_cast<double>(pixels) / height); };
 
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << mark << "\n# " << clean(figure.title) << ": " << clean(figure.y_label) << " against " << clean(figure.x_label)
       << "\nreset\nset encoding utf8\n";
   for (int i = 0; i < count; ++i) {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -107,11 +106,10 @@ std::string chosen_options(const Settings& settings) {
     if (std::any_of(std::begin(common_options), std::end(common_options),
                     [&, &name = option](const char* common) { return name == common; }))
       continue;
-    char* end = nullptr;
-    const double number = std::strtod(value.c_str(), &end);
-    std::ostringstream few;
-    few << std::setprecision(4) << number;
-    out.emplace_back(option, *end == '\0' ? few.str() : value);
+    const auto number = to_number<double>(value);
+    std::ostringstream few = text_stream();
+    few << std::setprecision(4) << number.value_or(0);
+    out.emplace_back(option, number ? few.str() : value);
   }
   return to_text(out);
 }

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <ostream>
+#include <string>
 #include <utility>
 
 namespace hypertape::drivers {
@@ -21,21 +22,23 @@ std::size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  std::array<char, 200> buffer;
-  std::snprintf(buffer.data(), buffer.size(), format, values...);
-  return buffer.data();
+/// Whatever the locale; %f, %e and %g are fixed, scientific and general.
+std::string digits(double value, std::chars_format format, int precision) {
+  std::array<char, 400> buffer;
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, format, precision).ptr};
 }
+
+/// :05, :42
+std::string two_digits(int value) { return (value < 10 ? ":0" : ":") + std::to_string(value); }
 
 /// 4.2 s, 1:05, 2:00:00, 5 days.
 std::string duration(double seconds) {
   if (!(seconds < 1000 * 86400.0)) return "years";
-  if (seconds < 9.95) return formatted("%.1f s", seconds);
+  if (seconds < 9.95) return digits(seconds, std::chars_format::fixed, 1) + " s";
   const int whole = static_cast<int>(std::lround(seconds));
-  if (whole < 3600) return formatted("%d:%02d", whole / 60, whole % 60);
-  if (whole < 2 * 86400) return formatted("%d:%02d:%02d", whole / 3600, whole / 60 % 60, whole % 60);
-  return formatted("%d days", whole / 86400);
+  if (whole < 3600) return std::to_string(whole / 60) + two_digits(whole % 60);
+  if (whole < 2 * 86400) return std::to_string(whole / 3600) + two_digits(whole / 60 % 60) + two_digits(whole % 60);
+  return std::to_string(whole / 86400) + " days";
 }
 
 /// How much of the nearest budget is used, 0 to 1.
@@ -53,8 +56,9 @@ std::string line(const std::string& solver, const Iterate& i, const StopRule& bu
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
   const double share = used(i, budget);
   for (const std::string& piece :
-       {formatted(": it %d", i.iteration), formatted(", Phi %.5g", i.phi), formatted(", |u| %.1e", i.gradient_norm),
-        formatted(", %lld calls", static_cast<long long>(i.counts.total())), ", " + duration(i.seconds),
+       {": it " + std::to_string(i.iteration), ", Phi " + digits(i.phi, std::chars_format::general, 5),
+        ", |u| " + digits(i.gradient_norm, std::chars_format::scientific, 1),
+        ", " + std::to_string(i.counts.total()) + " calls", ", " + duration(i.seconds),
         share > 0 ? ", <= " + duration(i.seconds * (1 - share) / share) + " left" : ""}) {
     if (out.size() + piece.size() > width) break;
     out += piece;

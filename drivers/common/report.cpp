@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
+#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -19,6 +19,7 @@
 #include "drivers/common/figure.hpp"
 #include "drivers/common/output.hpp"
 #include "hypertape/autodiff/cppad.hpp"
+#include "hypertape/core/text.hpp"
 
 #ifndef HYPERTAPE_VERSION
 #define HYPERTAPE_VERSION "unknown"
@@ -117,11 +118,12 @@ std::vector<std::string> paragraphs(const std::string& text) {
 
 /// 3, -1.5e-7, inf, 1.39 +- 0.02, 12 %; not "20 Newsgroups".
 bool is_number(const std::string& cell) {
-  char* end = nullptr;
-  std::strtod(cell.c_str(), &end);
-  const bool letters = std::any_of(end, const_cast<char*>(cell.c_str()) + cell.size(),
-                                   [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
-  return end != cell.c_str() && !letters;
+  double number = 0;
+  const char* const end = cell.data() + cell.size();
+  const auto [behind, error] = std::from_chars(cell.data(), end, number);
+  const bool letters =
+      std::any_of(behind, end, [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; });
+  return error != std::errc::invalid_argument && !letters;
 }
 
 /// A column whose every cell is a number or a dash or nothing, and one of them a number.
@@ -138,7 +140,7 @@ bool is_numeric(const Table& table, std::size_t column) {
 std::string to_html(const Table& table) {
   std::size_t columns = table.header.size();
   for (const auto& row : table.rows) columns = std::max(columns, row.size());
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << "<div class=\"scroll\" role=\"region\" aria-label=\"" << escaped(table.title)
       << "\" tabindex=\"0\"><table class=\"results\">\n<caption>" << escaped(table.title) << "</caption>\n";
   const auto write_row = [&](const std::vector<std::string>& cells, bool header) {
@@ -229,7 +231,7 @@ std::string processor() {
 
 std::string memory() {
   const double bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out.precision(3);
   out << bytes / (1 << 30) << " GiB";
   return bytes > 0 ? out.str() : "unknown";
@@ -275,7 +277,7 @@ void print(const Table& table) {
 }
 
 void write_report(const Report& report, const std::string& folder) {
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << head << "<title>" << escaped(report.title) << "</title>\n</head>\n<body>\n<main>\n<h1>"
       << escaped(report.title) << "</h1>\n";
   for (const auto& paragraph : paragraphs(report.summary)) out << "<p>" << escaped(paragraph) << "</p>\n";

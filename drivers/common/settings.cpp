@@ -9,7 +9,7 @@
 namespace hypertape::drivers {
 
 std::string exact(double value) {
-  std::ostringstream out;
+  std::ostringstream out = text_stream();
   out << std::setprecision(17) << value;
   return out.str();
 }
@@ -44,7 +44,12 @@ SolverSettings shipped_settings(const std::string& name, const std::map<std::str
   auto out = parse_settings("drivers/settings/" + name + ".cfg", found->second);
   for (auto& [solver, settings] : out)
     for (auto& [option, value] : settings)
-      if (const auto unit = units.find(option); unit != units.end()) value = exact(std::stod(value) * unit->second);
+      if (const auto unit = units.find(option); unit != units.end()) {
+        const auto number = to_number<double>(value);
+        require(number.has_value(), "drivers/settings/", name, ".cfg: ", solver, ".", option, " = ", value,
+                ", must be a number");
+        value = exact(*number * unit->second);
+      }
   return out;
 }
 

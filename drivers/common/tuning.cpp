@@ -155,7 +155,7 @@ SolverSettings tune(Shared& all) {
   Tuning tuning(all);
   SolverSettings out;
   for (const SolverEntry* entry : all.plan.chosen) kept[entry->name] = out[entry->name] = tuning.best(*entry);
-  std::ostringstream config;
+  std::ostringstream config = text_stream();
   config << mark << "; give this file with --config\n";
   for (const auto& [name, settings] : kept)
     for (const auto& [option, value] : settings) config << "set = " << name << "." << option << "=" << value << "\n";

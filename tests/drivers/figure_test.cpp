@@ -12,6 +12,7 @@
 #include <limits>
 #include <string>
 
+#include "support/comma_locale.hpp"
 #include "support/contains.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -245,4 +246,15 @@ TEST_CASE("gnuplot is run in the folder without a shell, and what it complains o
   std::ofstream(programs.file("gnuplot")) << "#!/bin/sh\necho half > phi.svg\nkill -9 $$\n";
   CHECK(contains(draw(two_curves(), folder), "gnuplot failed"));
   CHECK_FALSE(fs::exists(folder + "/phi.svg"));
+}
+
+TEST_CASE("the script is the same in a locale with commas") {
+  const TemporaryFolder folder, other;
+  Figure figure = two_curves();
+  figure.series[0].y = {1234.5, 0.5, 0.125};
+  draw(figure, folder.path());
+  const hypertape::testing::CommaLocale locale;
+  draw(figure, other.path());
+  CHECK(content(folder.file("phi.gnuplot")) != "");
+  CHECK(content(folder.file("phi.gnuplot")) == content(other.file("phi.gnuplot")));
 }

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+#include "support/comma_locale.hpp"
+
 using namespace hypertape;
 using namespace hypertape::drivers;
 
@@ -100,4 +102,12 @@ TEST_CASE("the line fits, and ends with a whole piece") {
   CHECK(full.size() <= 79);
   CHECK(full.ends_with("|u| 1.0e-300"));
   CHECK(full.find('\n') == std::string::npos);
+}
+
+TEST_CASE("the line is the same in a locale with commas") {
+  const Iterate i = iterate(12345, 1234.5, 0.0015, 6789, 7.25);
+  const std::string plain = shown("aid", {}, i);
+  CHECK(plain.starts_with("aid: it 12345, Phi 1234.5, |u| 1.5e-03, 6789 calls, 7.2 s"));
+  const hypertape::testing::CommaLocale locale;
+  CHECK(shown("aid", {}, i) == plain);
 }

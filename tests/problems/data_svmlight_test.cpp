@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "support/comma_locale.hpp"
 #include "support/gzip.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -33,6 +34,12 @@ TEST_CASE("svmlight text is read, plain or gzip, with comments, empty lines and 
     CHECK(X.nonZeros() == 5);  // the zero that the file spells out is an entry
     CHECK(X.isCompressed());
   }
+}
+
+TEST_CASE("svmlight text is read the same in a locale with commas") {
+  const TemporaryFolder folder;
+  const testing::CommaLocale locale;
+  CHECK(Mat(read_svmlight(folder.write("rows", good)).X) == good_dense);
 }
 
 TEST_CASE("the number of features can be given") {

@@ -4,6 +4,8 @@
 
 #include <sstream>
 
+#include "support/comma_locale.hpp"
+
 namespace hypertape {
 namespace {
 
@@ -27,6 +29,20 @@ TEST_CASE("rows are what the observer saw, and metrics are taken there") {
         "rahgd,1,0.25,1,2,3,4,1,0.5,0.125,0,5,1.5\n"
         "rahgd,2,0.5,2,4,6,8,0.5,0.5,0.125,0,5,1.5\n"
         "aid,1,0.25,1,2,3,4,1,0.5,0.125,0,5,1.5\n");
+}
+
+TEST_CASE("the CSV is the same in a locale with commas, and the stream stays as it was") {
+  Trace trace;
+  feed(trace.observer("rahgd"), 2);
+  std::ostringstream plain;
+  trace.write_csv(plain);
+  const testing::CommaLocale locale;
+  std::ostringstream out;
+  trace.write_csv(out);
+  CHECK(out.str() == plain.str());
+  out.str("");
+  out << 1234.5;
+  CHECK(out.str() == "1.234,5");
 }
 
 TEST_CASE("long runs are thinned evenly, each solver by itself") {

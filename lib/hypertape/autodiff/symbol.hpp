@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hypertape/core/text.hpp"
+
 #ifndef CPPAD_BASE_REQUIRE_HPP
 #error "include hypertape/autodiff/cppad.hpp, which puts this header and CppAD's in order"
 #endif
@@ -208,7 +210,7 @@ class numeric_limits<hypertape::Symbol> {
 
 template <>
 struct to_string_struct<hypertape::Symbol> {
-  std::string operator()(const hypertape::Symbol& s) { return s.is_constant() ? std::to_string(s.value()) : "symbol"; }
+  std::string operator()(const hypertape::Symbol& s) { return s.is_constant() ? hypertape::text(s.value()) : "symbol"; }
 };
 
 /// CppAD looks for equal constants by this; expressions are told apart by EqualOpSeq.

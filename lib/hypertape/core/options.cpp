@@ -1,8 +1,6 @@
 #include "hypertape/core/options.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <system_error>
 
 #include "hypertape/core/require.hpp"
 
@@ -11,9 +9,9 @@ namespace {
 
 template <class Number>
 bool parse(const std::string& text, Number& number) {
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  return parsed.ec == std::errc() && parsed.ptr == end;
+  const auto parsed = to_number<Number>(text);
+  if (parsed) number = *parsed;
+  return parsed.has_value();
 }
 
 bool parse(const std::string& text, bool& flag) {

@@ -1,21 +1,12 @@
 #pragma once
 
-#include <sstream>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 
+#include "hypertape/core/text.hpp"
 #include "hypertape/core/types.hpp"
 
 namespace hypertape {
-
-/// The pieces, printed one after the other: numbers as C++ streams print them, with 6 digits.
-template <class... Pieces>
-std::string text(const Pieces&... pieces) {
-  std::ostringstream out;
-  (out << ... << pieces);
-  return out.str();
-}
 
 /// Misuse throws: `require(theta > 0, "rahgd: theta = ", theta, ", must be positive")`.
 template <class... Pieces>

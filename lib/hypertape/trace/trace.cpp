@@ -5,6 +5,8 @@
 #include <memory>
 #include <ostream>
 
+#include "hypertape/core/text.hpp"
+
 namespace hypertape {
 
 Observer Trace::observer(const std::string& solver) {
@@ -33,18 +35,19 @@ void Trace::thin(const std::string& solver, int every) {
 }
 
 void Trace::write_csv(std::ostream& out) const {
-  out << "solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,restarts";
-  for (const Metric& metric : metrics_) out << ',' << metric.name;
-  out << '\n';
-  const auto digits = out.precision(std::numeric_limits<double>::max_digits10);
+  std::ostringstream csv = text_stream();
+  csv << "solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,restarts";
+  for (const Metric& metric : metrics_) csv << ',' << metric.name;
+  csv << '\n';
+  csv.precision(std::numeric_limits<double>::max_digits10);
   for (const TraceRow& r : rows_) {
-    out << r.solver << ',' << r.iteration << ',' << r.seconds << ',' << r.counts.f << ',' << r.counts.g << ','
+    csv << r.solver << ',' << r.iteration << ',' << r.seconds << ',' << r.counts.f << ',' << r.counts.g << ','
         << r.counts.jv << ',' << r.counts.hv << ',' << r.phi << ',' << r.gradient_norm << ',' << r.error_bound << ','
         << r.restarts;
-    for (const double value : r.metrics) out << ',' << value;
-    out << '\n';
+    for (const double value : r.metrics) csv << ',' << value;
+    csv << '\n';
   }
-  out.precision(digits);
+  out << csv.str();
 }
 
 }  // namespace hypertape

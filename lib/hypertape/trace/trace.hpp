@@ -41,7 +41,7 @@ class Trace {
   const std::vector<TraceRow>& rows() const { return rows_; }
 
   /// The first line names the columns: solver, iteration, seconds, f, g, jv, hv, phi, gradient_norm, error_bound,
-  /// restarts, and the metrics.
+  /// restarts, and the metrics. Numbers have a point and all their digits, whatever the locale of `out`.
   void write_csv(std::ostream& out) const;
 
  private:
