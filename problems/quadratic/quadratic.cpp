@@ -18,10 +18,13 @@ using nlohmann::json;
 
 void require_symmetric(const std::string& where, const char* name, const Mat& m) {
   require(m.rows() == m.cols(), where, ": ", name, " is ", m.rows(), " x ", m.cols(), ", must be square");
+  const double tolerance = 1e-12 * m.norm();
   for (Index i = 0; i < m.rows(); ++i)
-    for (Index j = 0; j < i; ++j)
-      require(std::abs(m(i, j) - m(j, i)) <= 1e-12 * m.norm(), where, ": ", name, "[", i, "][", j, "] = ", m(i, j),
-              " but ", name, "[", j, "][", i, "] = ", m(j, i), ", must be symmetric");
+    for (Index j = 0; j < i; ++j) {
+      if (std::abs(m(i, j) - m(j, i)) <= tolerance) continue;
+      require(false, where, ": ", name, "[", i, "][", j, "] = ", m(i, j), " but ", name, "[", j, "][", i,
+              "] = ", m(j, i), ", must be symmetric");
+    }
 }
 
 const json& field(const json& object, const std::string& name) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hypertape/core/random.hpp"
+#include "support/comma_locale.hpp"
 #include "support/relative.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -103,6 +104,21 @@ TEST_CASE("an instance is read from a file, bare or under \"problem\"") {
     CHECK(q.d == Vec{{0.5, 0}});
     CHECK(q.x0 == Vec{{0.25}});
   }
+}
+
+TEST_CASE("an instance file is read the same in a locale with commas") {
+  const TemporaryFolder folder;
+  const testing::CommaLocale locale;
+  CHECK(read_quadratic(folder.write("instance.json", good)).d == Vec{{0.5, 0}});
+}
+
+TEST_CASE("one entry of a large matrix that is not symmetric is named") {
+  // 1,500 squared comparisons; with a norm in each of them it would take minutes.
+  constexpr Index n = 1500;
+  Quadratic q{Mat::Identity(n, n), Mat::Zero(n, 1), Mat::Identity(1, 1), Vec::Zero(n), Vec::Zero(n), Vec::Zero(1)};
+  q.A(n - 1, n - 2) = 0.5;
+  CHECK_THROWS_WITH_AS(q.require_valid("here"), "here: A[1499][1498] = 0.5 but A[1498][1499] = 0, must be symmetric",
+                       std::invalid_argument);
 }
 
 TEST_CASE("a bad instance file is refused with the file and the fault") {
