@@ -1,19 +1,62 @@
 #include "drivers/common/command_line.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
+#include <typeinfo>
 
 #include "hypertape/core/require.hpp"
 
 namespace hypertape::drivers {
 
 namespace po = boost::program_options;
+
+namespace {
+
+/// Boost reads -1 as the largest number of an unsigned type.
+void refuse_negative_counts(const po::parsed_options& parsed) {
+  for (const auto& given : parsed.options) {
+    const auto* option = parsed.description->find_nothrow(given.string_key, false);
+    const auto* typed = option ? dynamic_cast<const po::typed_value_base*>(option->semantic().get()) : nullptr;
+    if (!typed || typed->value_type() != typeid(std::uint64_t)) continue;
+    for (const std::string& value : given.value)
+      require(!value.starts_with('-'), "--", given.string_key, " ", value, ", must not be negative");
+  }
+}
+
+/// Adds what a config file says. Of options that may be given more than once, those of the file come first, so that the
+/// command line has the last word.
+void read_config(const std::string& file, const po::options_description& options, po::variables_map& given) {
+  if (std::filesystem::is_directory(file)) throw std::runtime_error(file + ": is a folder, expected a file");
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error(file + ": cannot be opened");
+  std::map<std::string, std::vector<std::string>> from_command_line;
+  for (const auto& [name, value] : given)
+    if (const auto* list = boost::any_cast<std::vector<std::string>>(&value.value())) from_command_line[name] = *list;
+  for (const auto& [name, list] : from_command_line) given.erase(name);
+  try {
+    const auto parsed = po::parse_config_file(in, options);
+    refuse_negative_counts(parsed);
+    po::store(parsed, given);
+  } catch (const std::logic_error& bad) {  // po::error is one
+    throw std::runtime_error(file + ": " + bad.what());
+  }
+  if (in.bad()) throw std::runtime_error(file + ": cannot be read");
+  for (const auto& [name, list] : from_command_line) {
+    if (given.count(name) == 0) given.insert({name, po::variable_value(std::vector<std::string>{}, false)});
+    auto& all = given.find(name)->second.as<std::vector<std::string>>();
+    all.insert(all.end(), list.begin(), list.end());
+  }
+}
+
+}  // namespace
 
 int run_driver(int argc, char** argv, CommandLine command_line,
                const std::function<int(const po::variables_map&)>& run) {
@@ -23,36 +66,20 @@ int run_driver(int argc, char** argv, CommandLine command_line,
                           "read further options from FILE, lines `name = value`; the command line goes first")(
         "help,h", "show this help");
     po::variables_map given;
-    po::store(po::command_line_parser(argc, argv).options(options).positional({}).run(), given);
+    const auto parsed = po::command_line_parser(argc, argv).options(options).positional({}).run();
+    refuse_negative_counts(parsed);
+    po::store(parsed, given);
+    int code = 0;
     if (given.count("help") > 0) {
       std::cout << command_line.name << ": " << command_line.purpose << "\n\n" << options;
       if (!command_line.examples.empty()) std::cout << "\nExamples:\n" << command_line.examples;
-      return 0;
+    } else {
+      if (given.count("config") > 0) read_config(given["config"].as<std::string>(), options, given);
+      po::notify(given);
+      code = run(given);
     }
-    if (given.count("config") > 0) {
-      const auto file = given["config"].as<std::string>();
-      std::ifstream in(file);
-      if (!in) throw std::runtime_error(file + ": cannot be opened");
-      // Of options that may be given more than once, those of the file come first, so that the command line has the
-      // last word.
-      std::map<std::string, std::vector<std::string>> from_command_line;
-      for (const auto& [name, value] : given)
-        if (const auto* list = boost::any_cast<std::vector<std::string>>(&value.value()))
-          from_command_line[name] = *list;
-      for (const auto& [name, list] : from_command_line) given.erase(name);
-      try {
-        po::store(po::parse_config_file(in, options), given);
-      } catch (const po::error& bad) {
-        throw std::runtime_error(file + ": " + bad.what());
-      }
-      for (const auto& [name, list] : from_command_line) {
-        if (given.count(name) == 0) given.insert({name, po::variable_value(std::vector<std::string>{}, false)});
-        auto& all = given.find(name)->second.as<std::vector<std::string>>();
-        all.insert(all.end(), list.begin(), list.end());
-      }
-    }
-    po::notify(given);
-    return run(given);
+    if (!std::cout.flush()) throw std::runtime_error("standard output cannot be written, and what was said is lost");
+    return code;
   } catch (const po::error& misuse) {
     std::cerr << command_line.name << ": " << misuse.what() << " (--help shows the options)\n";
   } catch (const std::exception& failure) {
@@ -93,9 +120,10 @@ std::vector<double> numbers(const po::variables_map& given, const std::string& o
   const auto list = given[option].as<std::string>();
   std::vector<double> out;
   for (const std::string& item : split(list)) {
-    char* end = nullptr;
-    out.push_back(std::strtod(item.c_str(), &end));
-    require(!item.empty() && *end == '\0', "--", option, " ", list, ", must be numbers, separated by commas");
+    const auto number =
+        to_number<double>(std::string_view(item).substr(std::min(item.find_first_not_of(' '), item.size())));
+    require(number.has_value(), "--", option, " ", list, ", must be numbers, separated by commas");
+    out.push_back(*number);
   }
   return out;
 }

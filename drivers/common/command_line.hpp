@@ -18,7 +18,7 @@ struct CommandLine {
 
 /// Parses, then calls `run` with what was given, and returns the exit code: that of `run`; 0 after --help; 2 after
 /// misuse or a failure, with one line on standard error. An unknown option is misuse, on the command line and in a
-/// file.
+/// file. That standard output could not be written is a failure too, whatever `run` returned.
 int run_driver(int argc, char** argv, CommandLine command_line,
                const std::function<int(const boost::program_options::variables_map&)>& run);
 

@@ -18,9 +18,10 @@ struct Outcome {
   bool has(const std::string& words) const { return contains(output, words); }
 };
 
-/// Runs a driver as a user would.
-inline Outcome run_driver(const std::string& driver, const std::string& arguments) {
-  const std::string command = std::string(HYPERTAPE_BIN) + "/" + driver + " " + arguments + " 2>&1";
+/// Runs a driver as a user would; `redirections` say what becomes of its streams.
+inline Outcome run_driver(const std::string& driver, const std::string& arguments,
+                          const std::string& redirections = "2>&1") {
+  const std::string command = std::string(HYPERTAPE_BIN) + "/" + driver + " " + arguments + " " + redirections;
   FILE* const pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   Outcome outcome;
