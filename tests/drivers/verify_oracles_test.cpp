@@ -28,7 +28,7 @@ TEST_CASE("--all verifies every problem and writes the verdicts") {
   for (const auto& problem : json) {
     CHECK(problem.at("passed") == true);
     for (const auto& check : problem.at("checks"))
-      for (const char* key : {"name", "passed", "points", "worst_relative_error", "observed_order"})
+      for (const char* key : {"name", "passed", "checked", "points", "worst_relative_error", "observed_order"})
         CHECK(check.contains(key));
   }
 }

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "support/comma_locale.hpp"
+
 using namespace hypertape;
 
 namespace {
@@ -31,6 +33,32 @@ TEST_CASE("the table shows verdicts, orders and messages") {
   CHECK(table.find("2.01 (2)") != std::string::npos);
   CHECK(table.find("exact (2)") != std::string::npos);
   CHECK(table.find("    has the wrong sign\n") != std::string::npos);
+}
+
+TEST_CASE("what could not be checked is no failure, and is said at once") {
+  Report report = sample();
+  report.passed = true;
+  report.checks[1] = {.name = "hypergradient", .expected_order = 2, .message = "not checked at 3 of 3 points: why"};
+  CHECK_FALSE(report.check("hypergradient").checked());
+  CHECK(report.unchecked() == "hypergradient");
+  CHECK(sample().unchecked().empty());
+  const std::string table = to_table(report);
+  CHECK(table.find("sample: passed, not checked: hypergradient\n") == 0);
+  CHECK(table.find("hypergradient            not checked       0             -              -\n") != std::string::npos);
+  CHECK(table.find("points: why\n") != std::string::npos);
+  const auto json = nlohmann::json::parse(to_json({report}));
+  CHECK(json[0]["passed"] == true);
+  CHECK(json[0]["checks"][0]["checked"] == true);
+  CHECK(json[0]["checks"][1]["checked"] == false);
+}
+
+TEST_CASE("table and JSON are the same in a locale with commas") {
+  Report report = sample();
+  report.checks[0].points = 12345;
+  const std::string table = to_table(report), json = to_json({report});
+  const testing::CommaLocale locale;
+  CHECK(to_table(report) == table);
+  CHECK(to_json({report}) == json);
 }
 
 TEST_CASE("JSON holds what the table shows, and only numbers that JSON has") {

@@ -1,7 +1,6 @@
 #include "hypertape/verify/report.hpp"
 
-#include <algorithm>
-#include <cstdio>
+#include <iomanip>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -16,26 +15,41 @@ const Check& Report::check(const std::string& name) const {
   throw std::out_of_range(text("no check named ", name));
 }
 
+std::string Report::unchecked() const {
+  std::string names;
+  for (const Check& c : checks)
+    if (!c.checked()) names += (names.empty() ? "" : ", ") + c.name;
+  return names;
+}
+
 std::string to_table(const Report& report) {
-  std::string out = text(report.problem, ": ", report.passed ? "passed" : "FAILED", "\n");
-  char line[160];
-  std::snprintf(line, sizeof line, "  %-24s %-7s %7s %13s %14s\n", "check", "verdict", "points", "worst error",
-                "order (wants)");
-  out += line;
+  std::ostringstream out = text_stream();
+  const std::string unchecked = report.unchecked();
+  out << report.problem << ": " << (report.passed ? "passed" : "FAILED") << (unchecked.empty() ? "" : ", not checked: ")
+      << unchecked << "\n";
+  const auto line = [&](const auto& check, const auto& verdict, const auto& points, const auto& error,
+                        const std::string& order) {
+    out << "  " << std::left << std::setw(24) << check << " " << std::setw(11) << verdict << std::right << " "
+        << std::setw(7) << points << " " << std::setw(13) << error << " " << std::setw(14) << order << "\n";
+  };
+  line("check", "verdict", "points", "worst error", "order (wants)");
   for (const Check& c : report.checks) {
-    char order[32] = "-";
-    if (std::isfinite(c.expected_order)) {
-      if (std::isfinite(c.observed_order))
-        std::snprintf(order, sizeof order, "%.2f (%.0f)", c.observed_order, c.expected_order);
-      else
-        std::snprintf(order, sizeof order, "exact (%.0f)", c.expected_order);
+    std::string order = "-";
+    if (c.checked() && std::isfinite(c.expected_order)) {
+      std::ostringstream observed = text_stream();
+      observed << std::fixed << std::setprecision(2) << c.observed_order;
+      order = text(std::isfinite(c.observed_order) ? observed.str() : "exact", " (", c.expected_order, ")");
     }
-    std::snprintf(line, sizeof line, "  %-24s %-7s %7d %13.1e %14s\n", c.name.c_str(), c.passed ? "ok" : "FAILED",
-                  c.points, c.worst_relative_error, order);
-    out += line;
-    if (!c.message.empty()) out += text("    ", c.message, "\n");
+    std::ostringstream error = text_stream();
+    error << std::scientific << std::setprecision(1) << c.worst_relative_error;
+    line(c.name,
+         !c.passed     ? "FAILED"
+         : c.checked() ? "ok"
+                       : "not checked",
+         c.points, c.checked() ? error.str() : "-", order);
+    if (!c.message.empty()) out << "    " << c.message << "\n";
   }
-  return out;
+  return out.str();
 }
 
 std::string to_json(const std::vector<Report>& reports) {
@@ -50,6 +64,7 @@ std::string to_json(const std::vector<Report>& reports) {
       if (std::isfinite(c.observed_order)) order = c.observed_order;
       checks.push_back({{"name", c.name},
                         {"passed", c.passed},
+                        {"checked", c.checked()},
                         {"points", c.points},
                         {"worst_relative_error", error},
                         {"observed_order", order},
