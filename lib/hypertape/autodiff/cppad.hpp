@@ -4,7 +4,7 @@
 // a compiled library, and run 2.5 times slower), so they are read with NDEBUG in every build. What CppAD would assert,
 // this library checks itself at the door.
 
-#include <Eigen/Core>
+#include "hypertape/core/types.hpp"
 
 #ifdef CPPAD_CPPAD_HPP
 #error "include Hypertape before cppad/cppad.hpp: a CppAD base type must be known first"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <limits>
+#include "hypertape/core/types.hpp"
 
 /// Makes a scalar type that wraps a double known to Eigen, alone and mixed with double: `A * y`, `2.0 * y`, `y.dot(b)`.
 #define HYPERTAPE_EIGEN_SCALAR(S)                                                   \

@@ -96,12 +96,33 @@ Symbol scaled(double constant, const Symbol& s) {
   return Symbol::binary(Op::mul, Symbol(constant), s);
 }
 
+/// s as a power of two times the rest, where it is a product with one: to multiply by it is exact.
+struct PowerOfTwo {
+  double factor = 1;
+  Symbol rest;
+};
+PowerOfTwo power_of_two_in(const Symbol& s) {
+  const Graph::Node node = (*Graph::current())[s.node()];
+  for (std::size_t k = 0; k < 2 && node.op == Op::mul; ++k) {
+    const Graph::Node factor = (*Graph::current())[node.arguments[k]];
+    int exponent = 0;
+    if (factor.op == Op::constant && std::abs(std::frexp(factor.constant, &exponent)) == 0.5)
+      return {factor.constant, Symbol::of(node.arguments[1 - k])};
+  }
+  return {1, s};
+}
+
 }  // namespace
 
 Symbol operator+(const Symbol& a, const Symbol& b) {
   if (a.is(0)) return b;
   if (b.is(0)) return a;
   if (!a.is_constant() && Symbol::identical(a, b)) return scaled(2, a);
+  // 2 p + 2 q = 2 (p + q), without another rounding: derivatives of squares are full of it.
+  if (!a.is_constant() && !b.is_constant())
+    if (const PowerOfTwo left = power_of_two_in(a), right = power_of_two_in(b);
+        left.factor != 1 && left.factor == right.factor)
+      return Symbol::binary(Op::mul, Symbol(left.factor), left.rest + right.rest);
   return Symbol::binary(Op::add, a, b);
 }
 

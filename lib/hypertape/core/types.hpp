@@ -1,8 +1,20 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <cstddef>
 #include <type_traits>
+
+// g++ 12 takes the stores of whole registers, which Eigen does only where they fit, for overflows of short vectors, and
+// its own header of AVX-512 for uninitialised.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+#include <Eigen/Core>
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 namespace hypertape {
 
