@@ -54,7 +54,7 @@ class LinearView {
   friend LinearView columns(Index width);
   friend LinearView shared();
   friend LinearView product(RowMat X, Index width);
-  friend LinearView product(SparseRows X, Index width);
+  friend LinearView product(const SparseRows& X, Index width);
 
  private:
   Kind kind_ = Kind::none;
@@ -70,7 +70,7 @@ LinearView shared();
 LinearView product(RowMat X, Index width);
 
 /// Entries of a row may be in any order; those of the same column are summed. Column indices outside X are refused.
-LinearView product(SparseRows X, Index width);
+LinearView product(const SparseRows& X, Index width);
 
 /// What the rows of a term see.
 struct Rows {

@@ -12,10 +12,9 @@ struct Acceleration {
   double eta = 0;      ///< step, eta > 0 (theorem 3.4: 1/(4 L-tilde)); 0: 1/L, estimated
   double theta = 0.1;  ///< momentum is 1 - theta, 0 <= theta <= 1; 0: momentum k/(k + 3)
   double B = 0;        ///< restart when k sum |x_{i+1} - x_i|^2 > B^2; infinite: never; 0: B_factor eta max |u| so far
-  double B_factor = 10;  ///< forgiving; 1 for problems that saturate, like hypercleaning; from 1 on, the first step of
-                         ///< an epoch is within B and no reason to restart
-  int K = 0;  ///< K >= 0 steps of an epoch without a restart are needed for an end; 0: for perturbed runs
-              ///< ceil(log(20 B sqrt(d) / (theta zeta r)) / log(1 + theta/2)), else none
+  double B_factor = 10;  ///< forgiving; 1 for problems that saturate, like hypercleaning
+  int K = 0;             ///< K >= 0 steps of an epoch without a restart are needed for an end; 0: for perturbed runs
+                         ///< ceil(log(20 B sqrt(d) / (theta zeta r)) / log(1 + theta/2)), else none
   bool gradient_restart = false;  ///< restart also when u'(x_{k+1} - x_k) > 0
   bool strict_paper = false;      ///< as printed: K steps without a restart end the run, whatever the gradient
   bool cold_restart = false;      ///< as printed: every epoch first solves for y from zero, with T_init steps
