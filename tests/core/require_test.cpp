@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <string>
 
 using namespace hypertape;
 
@@ -21,4 +22,26 @@ TEST_CASE("vectors of the wrong size or with entries that are not finite are nam
   CHECK_THROWS_WITH_AS(require_vector("here", "v", v, 3), "here: v[1] = nan, must be finite", std::invalid_argument);
   v[1] = -std::numeric_limits<double>::infinity();
   CHECK_THROWS_WITH_AS(require_vector("here", "v", v, 3), "here: v[1] = -inf, must be finite", std::invalid_argument);
+}
+
+TEST_CASE("every finite number is accepted, wherever it stands, and nothing else is, on any number of threads") {
+  using Limits = std::numeric_limits<double>;
+  const Index size = (1 << 18) + 77;  // long enough for several threads
+  Vec v = Vec::Zero(size);
+  for (const int threads : {1, 3}) {
+    for (const Index i : {Index{0}, Index{1}, size / 2, size - 1}) {
+      for (const double good : {Limits::max(), Limits::lowest(), Limits::denorm_min(), -0.0, -1e-310}) {
+        v[i] = good;
+        CHECK_NOTHROW(require_vector("here", "v", v, size, threads));
+      }
+      for (const double bad : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), -Limits::quiet_NaN(),
+                               Limits::signaling_NaN()}) {
+        v[i] = bad;
+        const std::string place = "here: v[" + std::to_string(i) + "] = ";
+        CHECK_THROWS_WITH_AS(require_vector("here", "v", v, size, threads), doctest::Contains(place.c_str()),
+                             NotFinite);
+      }
+      v[i] = 0;
+    }
+  }
 }

@@ -48,8 +48,9 @@ RowProblem::RowProblem(Dims dims, Objective f, Objective g, const RowOptions& op
   require_terms("f", f);
   require_terms("g", g);
   require(options.threads >= 0, "RowOptions: threads = ", options.threads, ", must not be negative");
-  impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), usable_threads(options.threads),
-                                 kernels(options.instructions));
+  const int threads = usable_threads(options.threads);
+  impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), threads, kernels(options.instructions));
+  check_on(threads);
 }
 RowProblem::RowProblem(RowProblem&&) noexcept = default;
 RowProblem& RowProblem::operator=(RowProblem&&) noexcept = default;

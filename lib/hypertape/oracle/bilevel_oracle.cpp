@@ -7,11 +7,6 @@
 namespace hypertape {
 namespace {
 
-void require_point(const char* where, const Dims& dims, const Vec& x, const Vec& y) {
-  require_vector(where, "x", x, dims.x);
-  require_vector(where, "y", y, dims.y);
-}
-
 void shape(const Dims& dims, Vec& out_x, Vec& out_y) {
   out_x.resize(dims.x);
   out_y.resize(dims.y);
@@ -40,6 +35,17 @@ void BilevelOracle::require_not_moved_from() const {
   if (!place()) throw std::logic_error("this oracle was moved from: use the one that it was moved to");
 }
 
+void BilevelOracle::check_on(int threads) { place_->threads = threads; }
+
+void BilevelOracle::require_argument(const char* where, const char* name, const Vec& v, Index expected) const {
+  require_vector(where, name, v, expected, place()->threads);
+}
+
+void BilevelOracle::require_point(const char* where, const Vec& x, const Vec& y) const {
+  require_argument(where, "x", x, dims().x);
+  require_argument(where, "y", y, dims().y);
+}
+
 OneThread::Entry BilevelOracle::enter() const {
   require_not_moved_from();
   return OneThread::Entry(*place());
@@ -47,13 +53,13 @@ OneThread::Entry BilevelOracle::enter() const {
 
 double BilevelOracle::f(const Vec& x, const Vec& y) {
   const auto entry = enter();
-  require_point("f", dims(), x, y);
+  require_point("f", x, y);
   return do_f(x, y);
 }
 
 double BilevelOracle::grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
   const auto entry = enter();
-  require_point("grad_f", dims(), x, y);
+  require_point("grad_f", x, y);
   shape(dims(), gx, gy);
   return do_grad_f(x, y, gx, gy);
 }
@@ -66,7 +72,7 @@ Gradient BilevelOracle::grad_f(const Vec& x, const Vec& y) {
 
 void BilevelOracle::grad_y_g(const Vec& x, const Vec& y, Vec& out) {
   const auto entry = enter();
-  require_point("grad_y_g", dims(), x, y);
+  require_point("grad_y_g", x, y);
   out.resize(dims().y);
   do_grad_y_g(x, y, out);
 }
@@ -79,7 +85,7 @@ Vec BilevelOracle::grad_y_g(const Vec& x, const Vec& y) {
 
 LinearOperator& BilevelOracle::curvature_at(const Vec& x, const Vec& y) {
   const auto entry = enter();
-  require_point("curvature_at", dims(), x, y);
+  require_point("curvature_at", x, y);
   LinearOperator& out = do_curvature_at(x, y);
   if (out.place_ != place()) out.place_ = place();
   return out;
@@ -87,8 +93,8 @@ LinearOperator& BilevelOracle::curvature_at(const Vec& x, const Vec& y) {
 
 void BilevelOracle::cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
   const auto entry = enter();
-  require_point("cross_product", dims(), x, y);
-  require_vector("cross_product", "v", v, dims().y);
+  require_point("cross_product", x, y);
+  require_argument("cross_product", "v", v, dims().y);
   out.resize(dims().x);
   do_cross_product(x, y, v, out);
 }
@@ -101,13 +107,13 @@ Vec BilevelOracle::cross_product(const Vec& x, const Vec& y, const Vec& v) {
 
 double BilevelOracle::g(const Vec& x, const Vec& y) {
   const auto entry = enter();
-  require_point("g", dims(), x, y);
+  require_point("g", x, y);
   return do_g(x, y);
 }
 
 double BilevelOracle::grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
   const auto entry = enter();
-  require_point("grad_g", dims(), x, y);
+  require_point("grad_g", x, y);
   shape(dims(), gx, gy);
   return do_grad_g(x, y, gx, gy);
 }
@@ -120,8 +126,8 @@ Gradient BilevelOracle::grad_g(const Vec& x, const Vec& y) {
 
 void BilevelOracle::adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
   const auto entry = enter();
-  require_point("adjoint_cross_product", dims(), x, y);
-  require_vector("adjoint_cross_product", "u", u, dims().x);
+  require_point("adjoint_cross_product", x, y);
+  require_argument("adjoint_cross_product", "u", u, dims().x);
   out.resize(dims().y);
   do_adjoint_cross_product(x, y, u, out);
 }
@@ -134,9 +140,9 @@ Vec BilevelOracle::adjoint_cross_product(const Vec& x, const Vec& y, const Vec& 
 
 void BilevelOracle::hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
   const auto entry = enter();
-  require_point("hess_f", dims(), x, y);
-  require_vector("hess_f", "p", p, dims().x);
-  require_vector("hess_f", "q", q, dims().y);
+  require_point("hess_f", x, y);
+  require_argument("hess_f", "p", p, dims().x);
+  require_argument("hess_f", "q", q, dims().y);
   shape(dims(), out_x, out_y);
   do_hess_f(x, y, p, q, out_x, out_y);
 }
@@ -149,9 +155,9 @@ HessianProduct BilevelOracle::hess_f(const Vec& x, const Vec& y, const Vec& p, c
 
 void BilevelOracle::hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
   const auto entry = enter();
-  require_point("hess_g", dims(), x, y);
-  require_vector("hess_g", "p", p, dims().x);
-  require_vector("hess_g", "q", q, dims().y);
+  require_point("hess_g", x, y);
+  require_argument("hess_g", "p", p, dims().x);
+  require_argument("hess_g", "q", q, dims().y);
   shape(dims(), out_x, out_y);
   do_hess_g(x, y, p, q, out_x, out_y);
 }

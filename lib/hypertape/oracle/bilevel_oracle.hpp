@@ -84,6 +84,9 @@ class BilevelOracle {
   /// Throws std::logic_error if this object was moved from; for functions of derived classes that are not below.
   void require_not_moved_from() const;
 
+  /// Long arguments are checked on so many threads; an oracle that computes on several calls this when it is made.
+  void check_on(int threads);
+
  private:
   virtual double do_f(const Vec& x, const Vec& y) = 0;
   virtual double do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) = 0;
@@ -101,6 +104,9 @@ class BilevelOracle {
   /// wrapped oracle.
   virtual const std::shared_ptr<OneThread>& place() const { return place_; }
   OneThread::Entry enter() const;
+
+  void require_argument(const char* where, const char* name, const Vec& v, Index expected) const;
+  void require_point(const char* where, const Vec& x, const Vec& y) const;
 
   std::shared_ptr<OneThread> place_;
 

@@ -20,6 +20,8 @@ class OneThread {
     OneThread* place_;  // to leave; null if this thread was inside before
   };
 
+  int threads = 1;  ///< on which long arguments are checked before the one thread goes on
+
  private:
   std::atomic<const void*> inside_{nullptr};  // the thread that is, by an address of its own
 };
