@@ -136,16 +136,17 @@ class Side {
     if (view_.kind() == LinearView::Kind::shared) sums_.assign(static_cast<std::size_t>(chunks * width_), 0.0);
   }
 
-  /// The adjoint for `n` rows from `first`: into `out` for local views, kept for finish_adjoint for others.
-  void add_adjoint(const double* image, Index first, Index n, Index chunk, double* out) {
+  /// The adjoint for `n` rows from `first`: into `out` for local views, whose entries it replaces if `is_first`; kept
+  /// for finish_adjoint for others.
+  void add_adjoint(const double* image, Index first, Index n, Index chunk, bool is_first, double* out) {
     switch (view_.kind()) {
       case LinearView::Kind::none:
         return;
       case LinearView::Kind::entries:
-        for (Index i = 0; i < n; ++i) out[first + i] += image[i];
+        for (Index i = 0; i < n; ++i) out[first + i] = image[i] + (is_first ? 0 : out[first + i]);
         return;
       case LinearView::Kind::columns:
-        kernels_.add_pack_to_rows(image, width_, n, out + first * width_);
+        (is_first ? kernels_.pack_to_rows : kernels_.add_pack_to_rows)(image, width_, n, out + first * width_);
         return;
       case LinearView::Kind::shared:
         for (Index j = 0; j < width_; ++j)
@@ -262,9 +263,9 @@ class RowObjective::TermRun {
     s.staged.prepare.run(kernels_, scratch);
   }
 
-  /// Returns the sum of the values of the rows, if the pass has one.
+  /// Returns the sum of the values of the rows, if the pass has one. `is_first`: what stands in the result is replaced.
   double run_pack(RowPass pass, Index pack, Index chunk, Worker& worker, std::size_t thread,
-                  const RowArguments& arguments) {
+                  const RowArguments& arguments, bool is_first = false) {
     PassState& s = *states_[static_cast<std::size_t>(pass)];
     auto& scratch = s.run_scratch[thread];
     read(s.staged.run_sources, s.run_needs, s, pack, worker, scratch.inputs());
@@ -276,8 +277,9 @@ class RowObjective::TermRun {
     s.staged.run.run(kernels_, scratch);
 
     const Index first = pack * pack_lanes, n = count(pack);
-    if (wanted.a) y_.add_adjoint(worker.out_a.data(), first, n, chunk, arguments.out_y->data());
-    if (wanted.b && x_.width() > 0) x_.add_adjoint(worker.out_b.data(), first, n, chunk, arguments.out_x->data());
+    if (wanted.a) y_.add_adjoint(worker.out_a.data(), first, n, chunk, is_first, arguments.out_y->data());
+    if (wanted.b && x_.width() > 0)
+      x_.add_adjoint(worker.out_b.data(), first, n, chunk, false, arguments.out_x->data());
     double sum = 0;
     if (wanted.value)
       for (Index i = 0; i < n; ++i) sum += worker.value.lane[i];
@@ -445,16 +447,17 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
       const Range range = chunk_of(tiles, c);
       for (Index t = range.begin; t < range.end; ++t) {
         const Index begin = t * tile_, end = std::min(dims_.y, begin + tile_);
-        std::fill(out + begin, out + end, 0.0);
+        bool is_first = true;  // rows that have all entries of the tile for themselves write it before others add
         for (TermRun* term : active) {
-          if (!term->y().view().is_local()) {
-            term->y().finish_adjoint(begin, end, out);
-          } else if (in_tiles(*term)) {
-            const Index per_pack = pack_lanes * term->y().width();
-            for (Index k = begin / per_pack; k * per_pack < end; ++k)
-              term->run_pack(pass, k, c, workers_[thread], thread, arguments);
-          }
+          if (!in_tiles(*term)) continue;
+          const Index per_pack = pack_lanes * term->y().width();
+          for (Index k = begin / per_pack; k * per_pack < end; ++k)
+            term->run_pack(pass, k, c, workers_[thread], thread, arguments, is_first);
+          is_first = false;
         }
+        if (is_first) std::fill(out + begin, out + end, 0.0);
+        for (TermRun* term : active)
+          if (!term->y().view().is_local()) term->y().finish_adjoint(begin, end, out);
       }
     });
     for (TermRun* term : active)
