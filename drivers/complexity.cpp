@@ -1,7 +1,6 @@
 // Counts oracle calls against the condition number and against the accuracy, every method at the best setting of its
 // grid, and fits the slopes.
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -19,6 +18,7 @@
 #include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/theory/complexity.hpp"
+#include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/quartic/quartic.hpp"
 
@@ -205,10 +205,9 @@ OracleCounts calls_needed(const Method& method, Settings settings, problems::Pro
 Best tune(const Method& method, const Study& study, double point, std::uint64_t seed, std::int64_t most) {
   auto problem = study.make(method.minimax, point, seed);
   const Mat hessian = problem.closed_form.hess_phi(problem.start.x);
-  const Scale scale{
-      study.kappa_at(point),
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(hessian, Eigen::EigenvaluesOnly).eigenvalues().maxCoeff(),
-      study.relative_at(point) * problem.closed_form.grad_phi(problem.start.x).norm(), study.relative_at(point)};
+  const Scale scale{study.kappa_at(point), problems::symmetric_eigenvalues(hessian).maxCoeff(),
+                    study.relative_at(point) * problem.closed_form.grad_phi(problem.start.x).norm(),
+                    study.relative_at(point)};
   Best best;
   for (const Settings& settings : method.grid(scale)) {
     const OracleCounts counts = calls_needed(method, settings, problem, scale.target, most);

@@ -25,10 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* mark = "# A figure by Hypertape. To draw it again, run gnuplot on this file, in its folder.";
+constexpr const char* figure_mark =
+    "# A figure by Hypertape. To draw it again, run gnuplot on this file, in its folder.";
 
 // Sizes in pixels of the SVG; the PNG has twice as many.
-constexpr int width = 560, plot_height = 290;
+constexpr int plot_width = 560, plot_height = 290;
 
 // Told apart by each of colour, dashes and symbol alone; the colours also by lightness, and by the colour-blind.
 struct Look {
@@ -183,7 +184,7 @@ std::string script(const Figure& figure) {
   for (const Series& one : figure.series) longest = std::max(longest, length(one.label));
   // gnuplot takes letters for wider than most are, and makes fewer columns of the key than would fit.
   const int narrower = longest / 8;
-  const int columns = std::clamp(10 * width / (92 * (longest - narrower) + 800), 1, count),
+  const int columns = std::clamp(10 * plot_width / (92 * (longest - narrower) + 800), 1, count),
             rows = (count + columns - 1) / columns;
   const int above_key = 16 + 20 * static_cast<int>(title.size()), top = above_key + 20 * rows + 14;
   const int note_height = 14 * static_cast<int>(note.size()), bottom = 56 + note_height + (note.empty() ? 0 : 8);
@@ -191,8 +192,8 @@ std::string script(const Figure& figure) {
   const auto from_top = [&](int pixels) { return "screen " + digits(1 - static_cast<double>(pixels) / height); };
 
   std::ostringstream out = text_stream();
-  out << mark << "\n# " << clean(figure.title) << ": " << clean(figure.y_label) << " against " << clean(figure.x_label)
-      << "\nreset\nset encoding utf8\n";
+  out << figure_mark << "\n# " << clean(figure.title) << ": " << clean(figure.y_label) << " against "
+      << clean(figure.x_label) << "\nreset\nset encoding utf8\n";
   for (int i = 0; i < count; ++i) {
     const Series& one = figure.series[static_cast<std::size_t>(i)];
     out << "$series" << i + 1 << " << END\n";
@@ -223,12 +224,12 @@ std::string script(const Figure& figure) {
     curves += (i == 0 ? "" : ", \\\n  ") + ("$series" + std::to_string(i + 1)) +
               " using 1:2 with linespoints linetype " + std::to_string(i + 1) + " title " + quoted(one.label);
   }
-  out << "set terminal svg size " << width << "," << height << " font 'sans-serif,13' background 'white'\n"
+  out << "set terminal svg size " << plot_width << "," << height << " font 'sans-serif,13' background 'white'\n"
       << "set output '" << figure.name << ".svg'\nplot " << curves << "\nset output\n"
       << "if (strstrt(GPVAL_TERMINALS.' ', ' pngcairo ')) {\n"
-      << "  set terminal pngcairo size " << 2 * width << "," << 2 * height
+      << "  set terminal pngcairo size " << 2 * plot_width << "," << 2 * height
       << " font 'sans-serif,13' fontscale 1.5 linewidth 2 pointscale 2 background 'white'\n} else {\n"
-      << "  set terminal png truecolor size " << 2 * width << "," << 2 * height
+      << "  set terminal png truecolor size " << 2 * plot_width << "," << 2 * height
       << " font 'sans-serif,20' linewidth 2 background 'white'\n}\n"
       << "set output '" << figure.name << ".png'\nreplot\nset output\n";
   return out.str();

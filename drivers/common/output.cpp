@@ -40,8 +40,8 @@ void write(const std::string& path, const std::string& text, const std::function
 
 }  // namespace
 
-void write_json(const std::string& path, const std::string& json, const std::string& mark) {
-  write(path, json, [&] { return is_json_with(path, mark); });
+void write_json(const std::string& path, const std::string& document, const std::string& mark) {
+  write(path, document, [&] { return is_json_with(path, mark); });
 }
 
 void write_csv(const std::string& path, const std::string& table) {

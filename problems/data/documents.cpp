@@ -22,7 +22,7 @@ template <class... Pieces>
 }
 
 /// What lies in a folder, by name.
-std::vector<fs::path> entries(const fs::path& folder) {
+std::vector<fs::path> entries_of(const fs::path& folder) {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::directory_iterator(folder))
     if (!entry.path().filename().native().starts_with('.')) paths.push_back(entry.path());
@@ -82,11 +82,11 @@ Corpus read_folders(const std::string& folder) try {
   if (!fs::is_directory(folder)) refuse(folder, "not a folder, expected one with a sub-folder for each category");
   const fs::path root = fs::canonical(folder);
   Corpus corpus;
-  const auto in_folder = entries(folder);
+  const auto in_folder = entries_of(folder);
   for (const fs::path& category : in_folder) {
     require_inside(root, category);
     if (!fs::is_directory(category)) continue;
-    const auto documents = entries(category);
+    const auto documents = entries_of(category);
     if (documents.empty()) refuse(category, "empty, expected one file for each document");
     const int label = static_cast<int>(corpus.categories.size());
     corpus.categories.push_back(category.filename().string());

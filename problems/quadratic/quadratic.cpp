@@ -1,7 +1,5 @@
 #include "problems/quadratic/quadratic.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -9,6 +7,7 @@
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
+#include "problems/dense.hpp"
 #include "problems/spectrum.hpp"
 
 namespace hypertape::problems {
@@ -67,7 +66,7 @@ void Quadratic::require_valid(const std::string& where) const {
   require_vector(where, "d", d, A.rows());
   require_vector(where, "x0", x0, D.rows());
   require(A.allFinite() && C.allFinite() && D.allFinite(), where, ": A, C and D must be finite");
-  const double mu = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(A, Eigen::EigenvaluesOnly).eigenvalues()[0];
+  const double mu = symmetric_eigenvalues(A)[0];
   require(mu > 0, where, ": A has the eigenvalue ", mu, ", must be positive definite");
 }
 
@@ -126,11 +125,11 @@ Problem assemble(const char* name, const Quadratic& q, TapedProblem taped, const
   problem.plain = oracle->plain();
   problem.oracle = std::move(oracle);
   problem.start = {q.x0, Vec::Zero(q.A.rows())};
-  const Vec eigenvalues = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(q.A, Eigen::EigenvaluesOnly).eigenvalues();
+  const Vec eigenvalues = symmetric_eigenvalues(q.A);
   problem.constants = {eigenvalues.minCoeff(), eigenvalues.maxCoeff()};
   problem.closed_form = {y_star, phi, grad_phi, [hess](const Vec&) { return hess; }};
-  const Eigen::LLT<Mat> convex(hess);
-  if (convex.info() == Eigen::Success) {
+  const Cholesky convex(hess);
+  if (convex.positive_definite()) {
     const Vec x = -convex.solve(grad_phi(Vec::Zero(q.D.rows())));
     problem.optimum = {x, phi(x)};
   }
@@ -141,13 +140,13 @@ Problem assemble(const char* name, const Quadratic& q, TapedProblem taped, const
 
 Problem make_quadratic(const Quadratic& q) {
   q.require_valid("quadratic");
-  const Eigen::LLT<Mat> A(q.A);
+  const Cholesky A(q.A);
   const auto y_star = [q, A](const Vec& x) -> Vec { return A.solve(q.C * x + q.b); };
   const auto phi = [q, y_star](const Vec& x) { return 0.5 * (y_star(x) - q.d).squaredNorm() + 0.5 * x.dot(q.D * x); };
   const auto grad_phi = [q, A, y_star](const Vec& x) -> Vec {
     return q.D * x + q.C.transpose() * A.solve(y_star(x) - q.d);
   };
-  const Mat AinvC = A.solve(q.C);
+  const Mat AinvC = A.solve_columns(q.C);
   return assemble("quadratic", q,
                   make_bilevel(
                       {q.D.rows(), q.A.rows()}, [q](const auto& x, const auto& y) { return q.f(x, y); },
@@ -157,7 +156,7 @@ Problem make_quadratic(const Quadratic& q) {
 
 Problem make_quadratic_minimax(const Quadratic& q) {
   q.require_valid("quadratic_minimax");
-  const Eigen::LLT<Mat> A(q.A);
+  const Cholesky A(q.A);
   const auto y_star = [q, A](const Vec& x) -> Vec { return A.solve(q.C * x + q.b); };
   const auto phi = [q, y_star](const Vec& x) { return 0.5 * x.dot(q.D * x) + 0.5 * (q.C * x + q.b).dot(y_star(x)); };
   const auto grad_phi = [q, y_star](const Vec& x) -> Vec { return q.D * x + q.C.transpose() * y_star(x); };
@@ -165,7 +164,7 @@ Problem make_quadratic_minimax(const Quadratic& q) {
       assemble("quadratic_minimax", q,
                make_minimax({q.D.rows(), q.A.rows()},
                             [q](const auto& x, const auto& y) { return 0.5 * x.dot(q.D * x) - q.g(x, y); }),
-               y_star, phi, grad_phi, q.D + q.C.transpose() * A.solve(q.C));
+               y_star, phi, grad_phi, q.D + q.C.transpose() * A.solve_columns(q.C));
   problem.minimax = true;
   return problem;
 }

@@ -1,11 +1,9 @@
 #include "problems/ridge/ridge.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
+#include "problems/dense.hpp"
 
 namespace hypertape::problems {
 namespace {
@@ -17,7 +15,7 @@ Mat curvature(const Ridge& r, const Vec& x) {
 }
 
 Vec solution(const Ridge& r, const Vec& x) {
-  return curvature(r, x).llt().solve(r.X.transpose() * r.t / static_cast<double>(r.t.size()));
+  return Cholesky(curvature(r, x)).solve(r.X.transpose() * r.t / static_cast<double>(r.t.size()));
 }
 
 }  // namespace
@@ -48,7 +46,7 @@ Problem make_ridge(const GeneratedRidge& instance) {
   const auto phi = [r, rows](const Vec& x) { return (r.V * solution(r, x) - r.s).squaredNorm() / (2 * rows); };
   const auto grad_phi = [r, rows](const Vec& x) -> Vec {
     const Vec y = solution(r, x);
-    const Vec v = curvature(r, x).llt().solve(r.V.transpose() * (r.V * y - r.s) / rows);
+    const Vec v = Cholesky(curvature(r, x)).solve(r.V.transpose() * (r.V * y - r.s) / rows);
     return -(x.array().exp() * y.array() * v.array()).matrix();
   };
 
@@ -57,9 +55,7 @@ Problem make_ridge(const GeneratedRidge& instance) {
   problem.plain = taped->plain();
   problem.oracle = std::move(taped);
   problem.start = {Vec::Zero(features), Vec::Zero(features)};
-  const Vec eigenvalues =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(curvature(r, problem.start.x), Eigen::EigenvaluesOnly)
-          .eigenvalues();
+  const Vec eigenvalues = symmetric_eigenvalues(curvature(r, problem.start.x));
   problem.constants = {eigenvalues.minCoeff(), eigenvalues.maxCoeff()};
   problem.optimum = {instance.optimum, 0};
   problem.closed_form = {y_star, phi, grad_phi, {}};

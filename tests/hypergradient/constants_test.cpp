@@ -2,13 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/SVD>
 #include <cmath>
 #include <limits>
 
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "support/hand_written_oracle.hpp"
@@ -16,7 +16,7 @@
 namespace hypertape {
 namespace {
 
-double norm2(const Mat& m) { return Eigen::JacobiSVD<Mat>(m).singularValues()[0]; }
+using problems::norm2;
 
 /// A random quadratic and its exact constants.
 struct Instance {

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 #include <string>

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -162,7 +161,7 @@ TEST_CASE("at y* all the error is that of v, and the bound counts it and not muc
   // C is the eigenvector of A to mu, and grad_y f lies in the plane of it and that to l: one step of conjugate
   // gradients leaves an error, two leave none.
   problems::Quadratic q = problems::generate_quadratic({.dims = {1, 20}, .kappa = 10});
-  const Mat vectors = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(q.A).eigenvectors();
+  const Mat vectors = problems::symmetric_eigenvectors(q.A);
   q.C = vectors.col(0);
   const Vec y = problems::make_quadratic(q).closed_form.y_star(q.x0);
   q.d = y - vectors.col(0) - 0.5 * vectors.col(19);
@@ -217,7 +216,7 @@ TEST_CASE("v can be set, and is where the linear solve starts") {
   Instance instance(10);
   CountingOracle oracle(*instance.problem.oracle);
   const Vec& x = instance.q.x0;
-  const Vec y = instance.problem.closed_form.y_star(x), v = instance.q.A.llt().solve(y - instance.q.d);
+  const Vec y = instance.problem.closed_form.y_star(x), v = problems::Cholesky(instance.q.A).solve(y - instance.q.d);
   ImplicitHypergradient estimator(oracle, instance.exact, instance.problem.start, true, 1);
   estimator.restart_from(y);
   estimator.set_v(v);

@@ -2,16 +2,12 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/SVD>
-
 #include "hypertape/hypergradient/lower_options.hpp"
 #include "hypertape/inner/newton.hpp"
+#include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 
 namespace hypertape::testing {
-
-inline double norm2(const Mat& m) { return Eigen::JacobiSVD<Mat>(m).singularValues()[0]; }
-
 /// A random quadratic with its constants, which are exact: grad Phi as a function of y is D x + C'A^-1 (y - d).
 struct Instance {
   problems::Quadratic q;
@@ -22,7 +18,7 @@ struct Instance {
       : q(problems::generate_quadratic({.kappa = kappa, .seed = seed})), problem(problems::make_quadratic(q)) {
     exact.mu = problem.constants.mu;
     exact.l = problem.constants.l;
-    exact.cross = norm2(q.C);
+    exact.cross = problems::norm2(q.C);
     exact.c_y = exact.cross / exact.mu;
   }
 };

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/SVD>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -10,6 +9,7 @@
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "support/faulty_oracle.hpp"
@@ -54,7 +54,7 @@ struct Instance {
       : q(problems::generate_quadratic({.kappa = kappa, .seed = seed})), problem(problems::make_quadratic(q)) {
     exact.mu = problem.constants.mu;
     exact.l = problem.constants.l;
-    exact.cross = Eigen::JacobiSVD<Mat>(q.C).singularValues()[0];
+    exact.cross = problems::norm2(q.C);
     exact.c_y = exact.cross / exact.mu;
   }
 };

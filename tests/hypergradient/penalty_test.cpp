@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Cholesky>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -27,7 +26,7 @@ struct Instance : testing::Instance {
   /// argmin of g + f / lambda.
   Vec z_star(double lambda) const {
     const Mat H = q.A + Mat::Identity(20, 20) / lambda;
-    return H.llt().solve(q.C * q.x0 + q.b + q.d / lambda);
+    return problems::Cholesky(H).solve(q.C * q.x0 + q.b + q.d / lambda);
   }
 };
 
@@ -49,7 +48,7 @@ TEST_CASE("u tends to grad Phi, and phi to Phi, ten times closer for each decade
       const double error = (h.u - gradient).norm(), phi_error = std::abs(h.phi - phi);
       // The bias at the exact z is C'A^-1 (z - y*), which is known here. lambda times the rounding of y and z is left.
       const Vec z = instance.z_star(lambda), y = instance.problem.closed_form.y_star(x);
-      const double bias = (instance.q.C.transpose() * instance.q.A.llt().solve(z - y)).norm();
+      const double bias = (instance.q.C.transpose() * problems::Cholesky(instance.q.A).solve(z - y)).norm();
       CHECK(error == doctest::Approx(bias).epsilon(1e-3));
       if (error_before > 0) {
         CHECK(error_before / error == doctest::Approx(10).epsilon(0.15));

@@ -2,14 +2,13 @@
 
 #include <doctest/doctest.h>
 
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "hypertape/core/random.hpp"
 #include "hypertape/inner/conjugate_gradient.hpp"
+#include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "support/dense_operator.hpp"
 #include "support/relative.hpp"
@@ -39,10 +38,7 @@ struct Bowl {
     return [this](const Vec& z, Vec& out) { out = A * (z - minimum); };
   }
   Vec gradient_at(const Vec& z) const { return A * (z - minimum); }
-  Vec eigenvector(bool smallest) const {
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(A);
-    return eigen.eigenvectors().col(smallest ? 0 : A.rows() - 1);
-  }
+  Vec eigenvector(bool smallest) const { return problems::symmetric_eigenvectors(A).col(smallest ? 0 : A.rows() - 1); }
   double distance(const Vec& z) const { return (z - minimum).norm(); }
 };
 

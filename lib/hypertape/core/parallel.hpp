@@ -28,10 +28,10 @@ void for_each_chunk(std::ptrdiff_t count, int threads, ChunkFunction f, void* co
 
 template <class F>
 void for_each_chunk(std::ptrdiff_t count, int threads, F&& f) {
-  using Function = std::remove_reference_t<F>;
+  using Callable = std::remove_reference_t<F>;
   detail::for_each_chunk(
       count, threads,
-      [](void* context, std::ptrdiff_t chunk, int worker) { (*static_cast<Function*>(context))(chunk, worker); },
+      [](void* context, std::ptrdiff_t chunk, int worker) { (*static_cast<Callable*>(context))(chunk, worker); },
       const_cast<void*>(static_cast<const void*>(&f)));
 }
 
