@@ -371,7 +371,7 @@ class RowObjective::TermRun {
 };
 
 RowObjective::RowObjective(Dims dims, const Objective& terms, int threads, const Kernels& kernels)
-    : dims_(dims), threads_(threads), kernels_(kernels) {
+    : dims_(dims), threads_(threads) {
   workers_.resize(static_cast<std::size_t>(threads));
   Index width_y = 1, width_x = 1, unit = 1;
   for (const Term& term : terms) {

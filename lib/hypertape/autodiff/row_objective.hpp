@@ -57,7 +57,6 @@ class RowObjective {
 
   Dims dims_;
   int threads_;
-  const Kernels& kernels_;
   std::vector<std::unique_ptr<TermRun>> terms_;
   std::vector<TermRun*> active_;  // terms that contribute to the pass that is run
   std::vector<Worker> workers_;
