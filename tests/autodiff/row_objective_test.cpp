@@ -2,7 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+
 #include "autodiff/row_problem_cases.hpp"
+#include "hypertape/core/require.hpp"
+#include "hypertape/oracle/counting_oracle.hpp"
 
 using namespace hypertape;
 using namespace hypertape::testing;
@@ -136,4 +144,62 @@ TEST_CASE("a wide sparse product, whose adjoint goes by columns, equals the dens
   CHECK(close(by_columns.adjoint_cross_product(x, y, x), dense.adjoint_cross_product(x, y, x)));
   CHECK(close(by_columns.cross_product(x, y, v), dense.cross_product(x, y, v)));
   CHECK(threaded.grad_y_g(x, y) == by_columns.grad_y_g(x, y));
+}
+
+TEST_CASE("an entry that is not finite is refused by name in every argument of every function, however rows see it") {
+  // y and x each seen whole and as they stand, so that entries are looked at while they are read; through products; and
+  // by a term that is linear, whose curvature reads nothing. 70 rows: two packs and a part of one.
+  constexpr Index n = 70;
+  Random random(3);
+  const RowMat X = RowMat::NullaryExpr(n, n, [&] { return random.normal(); });
+  const auto phi = [](const auto& a, const auto& b, const auto&) { return a[0] * a[0] * b[0] * b[0] + a[1] * b[0]; };
+  const auto linear = [](const auto& a, const auto& b, const auto&) { return a[0] + b[0]; };
+  const std::vector<Objective> problems{{sum_rows(0.5, {.y = columns(2), .x = entries()}, phi)},
+                                        {sum_rows(0.5, {.y = product(X, 2), .x = product(X, 1)}, phi)},
+                                        {sum_rows(0.5, {.y = product(X, 2), .x = product(X, 1)}, phi),
+                                         sum_rows(1.5, {.y = columns(2), .x = entries()}, phi)},
+                                        {sum_rows(1.0, {.y = columns(2), .x = entries()}, linear)}};
+  const Vec x = random.normal(n), y = random.normal(2 * n), p = random.normal(n), q = random.normal(2 * n);
+  for (const Objective& terms : problems)
+    for (const int threads : {1, 2}) {
+      RowProblem problem({n, 2 * n}, terms, terms, {.threads = threads});
+      CountingOracle counting(problem);
+      for (BilevelOracle* oracle : {static_cast<BilevelOracle*>(&problem), static_cast<BilevelOracle*>(&counting)}) {
+        Vec ox, oy;
+        LinearOperator& curvature = oracle->curvature_at(x, y);
+        using Call = std::function<void(const Vec&, const Vec&, const Vec&, const Vec&)>;
+        struct Entrance {
+          std::string name, arguments;
+          Call call;
+        };
+        const std::vector<Entrance> entrances{
+            {"f", "xy", [&](auto& a, auto& b, auto&, auto&) { oracle->f(a, b); }},
+            {"g", "xy", [&](auto& a, auto& b, auto&, auto&) { oracle->g(a, b); }},
+            {"grad_f", "xy", [&](auto& a, auto& b, auto&, auto&) { oracle->grad_f(a, b, ox, oy); }},
+            {"grad_g", "xy", [&](auto& a, auto& b, auto&, auto&) { oracle->grad_g(a, b, ox, oy); }},
+            {"grad_y_g", "xy", [&](auto& a, auto& b, auto&, auto&) { oracle->grad_y_g(a, b, oy); }},
+            {"cross_product", "xyv", [&](auto& a, auto& b, auto&, auto& d) { oracle->cross_product(a, b, d, ox); }},
+            {"adjoint_cross_product", "xyu",
+             [&](auto& a, auto& b, auto& c, auto&) { oracle->adjoint_cross_product(a, b, c, oy); }},
+            {"hess_f", "xypq", [&](auto& a, auto& b, auto& c, auto& d) { oracle->hess_f(a, b, c, d, ox, oy); }},
+            {"hess_g", "xypq", [&](auto& a, auto& b, auto& c, auto& d) { oracle->hess_g(a, b, c, d, ox, oy); }},
+            {"linear operator", "v", [&](auto&, auto&, auto&, auto& d) { curvature.apply(d, oy); }},
+            {"curvature_at", "xy", [&](auto& a, auto& b, auto&, auto&) { oracle->curvature_at(a, b); }}};
+        for (const Entrance& entrance : entrances) {
+          CAPTURE(entrance.name);
+          CHECK_NOTHROW(entrance.call(x, y, p, q));
+          for (const char name : entrance.arguments) {
+            std::array<Vec, 4> given{x, y, p, q};
+            Vec& spoilt = given[name == 'x' ? 0 : name == 'y' ? 1 : name == 'u' || name == 'p' ? 2 : 3];
+            for (const Index at : {Index{0}, Index{33}, spoilt.size() - 1}) {
+              const double kept = std::exchange(spoilt[at], std::numeric_limits<double>::infinity());
+              const std::string message = text(entrance.name, ": ", name, "[", at, "] = inf, must be finite");
+              CHECK_THROWS_WITH_AS(entrance.call(given[0], given[1], given[2], given[3]), message.c_str(), NotFinite);
+              spoilt[at] = kept;
+            }
+          }
+          CHECK_NOTHROW(entrance.call(x, y, p, q));
+        }
+      }
+    }
 }

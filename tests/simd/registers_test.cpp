@@ -1,10 +1,11 @@
-// exp and log of the kernels, as a program on packs calls them.
+// exp and log of the kernels, as a program on packs calls them, and what looks for entries that are not finite.
 #include <doctest/doctest.h>
 
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hypertape/core/random.hpp"
@@ -239,5 +240,24 @@ TEST_CASE("every lane is computed by itself, whatever stands in the others") {
       CHECK(steps(exps.lane[l], exp_of(t)) == 0);
       CHECK(steps(logs.lane[l], log_of(t)) == 0);
     }
+  }
+}
+
+TEST_CASE("one entry that is not finite is noticed, wherever it stands; huge, tiny and negative ones are not") {
+  const Kernels& k = kernels(testing::every_set());
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t size = 0; size <= 40; ++size) {
+    CAPTURE(size);
+    std::vector<double> v(size, -std::numeric_limits<double>::max());
+    for (std::size_t i = 0; i < size; i += 3) v[i] = std::numeric_limits<double>::denorm_min();
+    CHECK(k.all_finite(v.data(), static_cast<std::ptrdiff_t>(size)));
+    int missed = 0;
+    for (std::size_t i = 0; i < size; ++i)
+      for (const double bad : {inf, -inf, nan, -nan}) {
+        const double kept = std::exchange(v[i], bad);
+        missed += k.all_finite(v.data(), static_cast<std::ptrdiff_t>(size)) ? 1 : 0;
+        v[i] = kept;
+      }
+    CHECK(missed == 0);
   }
 }

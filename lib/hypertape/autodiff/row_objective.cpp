@@ -101,6 +101,11 @@ class Side {
     }
   }
 
+  /// Whether all that `n` rows from `first` see is finite; for local views.
+  bool sees_finite(const Operand& operand, Index first, Index n) const {
+    return kernels_.all_finite(operand.vector + first * width_, n * width_);
+  }
+
   /// What `n` rows from `first` see, component j at j * pack_lanes: in `image`, or where it stands already.
   const double* see(const Operand& operand, Index first, Index n, double* image) const {
     switch (view_.kind()) {
@@ -213,6 +218,7 @@ struct RowObjective::Worker {
   std::array<Buffer, 4> images;  // by source: a, b, direction_a, direction_b
   Buffer out_a, out_b;
   Pack value;
+  bool met_not_finite = false;  // in an argument
 };
 
 class RowObjective::TermRun {
@@ -240,6 +246,14 @@ class RowObjective::TermRun {
   Index data_width() const { return kernel_.widths().d; }
 
   bool is_zero(RowPass pass, int threads) { return state(pass, threads).staged.is_zero; }
+  /// Whether the pass reads every entry of argument k (y, x, q, p), each as it stands.
+  bool reads_all(RowPass pass, std::size_t k, int threads) {
+    return state(pass, threads).run_needs[k] && side(k).view().is_local();
+  }
+
+  /// Arguments in which entries that are not finite are to be noticed while they are read.
+  std::array<bool, 4> checks{};
+
   bool has_prepare(RowPass pass, int threads) { return state(pass, threads).staged.stored > 0; }
 
   /// Lays out the arguments that the pass reads. `preparing` is for what comes before the pass.
@@ -340,6 +354,8 @@ class RowObjective::TermRun {
     return *slot;
   }
 
+  const Side& side(std::size_t k) const { return k % 2 == 0 ? y_ : x_; }
+
   double* stored(PassState& s, Index pack, Index k) {
     return s.stored[static_cast<std::size_t>(pack * s.staged.stored + k)].lane;
   }
@@ -347,9 +363,12 @@ class RowObjective::TermRun {
   void read(const std::vector<RowSource>& sources, const std::array<bool, 4>& needs, PassState& s, Index pack,
             Worker& worker, const double** inputs) {
     std::array<const double*, 4> seen{};
-    for (std::size_t k = 0; k < 4; ++k)
-      if (needs[k])
-        seen[k] = (k % 2 == 0 ? y_ : x_).see(operands_[k], pack * pack_lanes, count(pack), worker.images[k].data());
+    const Index first = pack * pack_lanes, n = count(pack);
+    for (std::size_t k = 0; k < 4; ++k) {
+      if (!needs[k]) continue;
+      seen[k] = side(k).see(operands_[k], first, n, worker.images[k].data());
+      if (checks[k] && !side(k).sees_finite(operands_[k], first, n)) worker.met_not_finite = true;
+    }
     for (const RowSource& source : sources) {
       const int k = operand_of(source.kind);
       if (k >= 0)
@@ -400,8 +419,30 @@ void RowObjective::for_chunks(Index work, const F& f) {
                  [&f](Index c, int worker) { f(c, static_cast<std::size_t>(worker)); });
 }
 
+void RowObjective::require_finite(RowPass pass, const RowArguments& arguments, std::size_t k) const {
+  const bool whole = pass == RowPass::hessian;
+  const std::array names{"y", "x", whole ? "q" : "v", whole ? "p" : "u"};
+  const Vec* const v = std::array{arguments.y, arguments.x, arguments.q, arguments.p}[k];
+  if (v != nullptr) require_vector(arguments.where, names[k], *v, k % 2 == 0 ? dims_.y : dims_.x, threads_);
+}
+
+void RowObjective::share_out_checks(RowPass pass, const RowArguments& arguments) {
+  for (Worker& worker : workers_) worker.met_not_finite = false;
+  for (TermRun* term : active_) term->checks.fill(false);
+  for (std::size_t k = 0; k < 4; ++k) {
+    const auto reads_it = [&](TermRun* term) { return term->reads_all(pass, k, threads_); };
+    const auto reader = std::find_if(active_.begin(), active_.end(), reads_it);
+    if (reader != active_.end())
+      (*reader)->checks[k] = true;
+    else
+      require_finite(pass, arguments, k);
+  }
+}
+
 void RowObjective::prepare(RowPass pass, const RowArguments& arguments) {
+  for (std::size_t k = 0; k < 4; ++k) require_finite(pass, arguments, k);
   for (auto& term : terms_) {
+    term->checks.fill(false);
     if (!term->has_prepare(pass, threads_)) continue;
     term->bind(pass, arguments, /*preparing=*/true, threads_);
     for_chunks(term->work(), [&](Index c, std::size_t thread) {
@@ -433,6 +474,7 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   active.clear();
   for (auto& term : terms_)
     if (!term->is_zero(pass, threads_)) active.push_back(term.get());
+  share_out_checks(pass, arguments);
   for (TermRun* term : active) {
     term->bind(pass, arguments, /*preparing=*/false, threads_);
     if (!term->y().view().is_local() || !wanted.a) run_rows(*term);
@@ -471,6 +513,9 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
     for (TermRun* term : active) sum = std::accumulate(term->values.begin(), term->values.end(), sum);
     *arguments.value = sum;
   }
+  for (const Worker& worker : workers_)
+    if (worker.met_not_finite)
+      for (std::size_t k = 0; k < 4; ++k) require_finite(pass, arguments, k);
 }
 
 std::size_t RowObjective::bytes() const {

@@ -23,6 +23,7 @@ enum class RowPass {
 
 /// Points and directions a pass reads, and where its results go; null where a pass has no use for one.
 struct RowArguments {
+  const char* where;  ///< in messages
   const Vec* x = nullptr;
   const Vec* y = nullptr;
   const Vec* p = nullptr;  ///< direction in x
@@ -34,7 +35,7 @@ struct RowArguments {
 
 /// A sum of row terms, ready to be evaluated: for each pack of rows the linear views are formed, the kernel's program
 /// is run, and the adjoints of the views are applied, while the rows are in cache. Allocates nothing once each pass has
-/// run.
+/// run. Throws NotFinite where an argument has an entry that is not finite; results are then undefined.
 class RowObjective {
  public:
   RowObjective(Dims dims, const Objective& terms, int threads, const Kernels& kernels);
@@ -50,6 +51,12 @@ class RowObjective {
  private:
   class TermRun;
   struct Worker;
+
+  /// Decides who looks for entries that are not finite: a term that reads all entries of an argument anyway, while they
+  /// are in cache, or else this function, before the pass.
+  void share_out_checks(RowPass pass, const RowArguments& arguments);
+
+  void require_finite(RowPass pass, const RowArguments& arguments, std::size_t k) const;
 
   /// f(chunk, thread) for every chunk, on several threads if there is enough work.
   template <class F>

@@ -39,7 +39,9 @@ struct RowProblem::Impl final : LinearOperator {
   Index dim() const override { return dims.y; }
 
  private:
-  void do_apply(const Vec& v, Vec& out) override { g.run(RowPass::curvature, {.q = &v, .out_y = &out}); }
+  void do_apply(const Vec& v, Vec& out) override {
+    g.run(RowPass::curvature, {.where = "linear operator", .q = &v, .out_y = &out});
+  }
 };
 
 RowProblem::RowProblem(Dims dims, Objective f, Objective g, const RowOptions& options) {
@@ -50,7 +52,7 @@ RowProblem::RowProblem(Dims dims, Objective f, Objective g, const RowOptions& op
   require(options.threads >= 0, "RowOptions: threads = ", options.threads, ", must not be negative");
   const int threads = usable_threads(options.threads);
   impl_ = std::make_unique<Impl>(dims, std::move(f), std::move(g), threads, kernels(options.instructions));
-  check_on(threads);
+  check_sizes_only();  // RowObjective looks at the entries
 }
 RowProblem::RowProblem(RowProblem&&) noexcept = default;
 RowProblem& RowProblem::operator=(RowProblem&&) noexcept = default;
@@ -74,55 +76,57 @@ std::size_t RowProblem::bytes() const {
 
 double RowProblem::do_f(const Vec& x, const Vec& y) {
   double value = 0;
-  impl_->f.run(RowPass::value, {.x = &x, .y = &y, .value = &value});
+  impl_->f.run(RowPass::value, {.where = "f", .x = &x, .y = &y, .value = &value});
   return value;
 }
 
 double RowProblem::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
   double value = 0;
-  impl_->f.run(RowPass::gradient, {.x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
+  impl_->f.run(RowPass::gradient, {.where = "grad_f", .x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
   return value;
 }
 
 void RowProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
   if (impl_->prepared_x.size() == 0 || impl_->prepared_x != x) {
+    impl_->g.prepare(RowPass::gradient_y, {.where = "grad_y_g", .x = &x});
     impl_->prepared_x = x;
-    impl_->g.prepare(RowPass::gradient_y, {.x = &x});
   }
-  impl_->g.run(RowPass::gradient_y, {.x = &x, .y = &y, .out_y = &out});
+  impl_->g.run(RowPass::gradient_y, {.where = "grad_y_g", .x = &x, .y = &y, .out_y = &out});
 }
 
 LinearOperator& RowProblem::do_curvature_at(const Vec& x, const Vec& y) {
-  impl_->g.prepare(RowPass::curvature, {.x = &x, .y = &y});
+  impl_->g.prepare(RowPass::curvature, {.where = "curvature_at", .x = &x, .y = &y});
   return *impl_;
 }
 
 void RowProblem::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
-  impl_->g.run(RowPass::cross, {.x = &x, .y = &y, .q = &v, .out_x = &out});
+  impl_->g.run(RowPass::cross, {.where = "cross_product", .x = &x, .y = &y, .q = &v, .out_x = &out});
 }
 
 double RowProblem::do_g(const Vec& x, const Vec& y) {
   double value = 0;
-  impl_->g.run(RowPass::value, {.x = &x, .y = &y, .value = &value});
+  impl_->g.run(RowPass::value, {.where = "g", .x = &x, .y = &y, .value = &value});
   return value;
 }
 
 double RowProblem::do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
   double value = 0;
-  impl_->g.run(RowPass::gradient, {.x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
+  impl_->g.run(RowPass::gradient, {.where = "grad_g", .x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
   return value;
 }
 
 void RowProblem::do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
-  impl_->g.run(RowPass::adjoint_cross, {.x = &x, .y = &y, .p = &u, .out_y = &out});
+  impl_->g.run(RowPass::adjoint_cross, {.where = "adjoint_cross_product", .x = &x, .y = &y, .p = &u, .out_y = &out});
 }
 
 void RowProblem::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
-  impl_->f.run(RowPass::hessian, {.x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
+  impl_->f.run(RowPass::hessian,
+               {.where = "hess_f", .x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
 }
 
 void RowProblem::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
-  impl_->g.run(RowPass::hessian, {.x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
+  impl_->g.run(RowPass::hessian,
+               {.where = "hess_g", .x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
 }
 
 }  // namespace hypertape

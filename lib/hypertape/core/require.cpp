@@ -34,8 +34,12 @@ bool all_finite(const Vec& v, int threads) {
 
 }  // namespace
 
-void require_vector(std::string_view where, std::string_view name, const Vec& v, Index expected, int threads) {
+void require_size(std::string_view where, std::string_view name, const Vec& v, Index expected) {
   require(v.size() == expected, where, ": ", name, " has ", v.size(), " entries, expected ", expected);
+}
+
+void require_vector(std::string_view where, std::string_view name, const Vec& v, Index expected, int threads) {
+  require_size(where, name, v, expected);
   if (all_finite(v, threads)) return;
   Index i = 0;
   while (std::isfinite(v[i])) ++i;

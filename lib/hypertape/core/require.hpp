@@ -19,8 +19,10 @@ class NotFinite : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// v must have `expected` entries (std::invalid_argument) and all of them finite (NotFinite); `where` and `name` say in
-/// the message which vector it is. A long vector is looked at on several threads, if there are.
+/// v must have `expected` entries (std::invalid_argument); `where` and `name` say in the message which vector it is.
+void require_size(std::string_view where, std::string_view name, const Vec& v, Index expected);
+
+/// All entries must be finite as well (NotFinite). A long vector is looked at on several threads, if there are.
 void require_vector(std::string_view where, std::string_view name, const Vec& v, Index expected, int threads = 1);
 
 }  // namespace hypertape

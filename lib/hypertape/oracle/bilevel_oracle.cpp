@@ -35,10 +35,10 @@ void BilevelOracle::require_not_moved_from() const {
   if (!place()) throw std::logic_error("this oracle was moved from: use the one that it was moved to");
 }
 
-void BilevelOracle::check_on(int threads) { place_->threads = threads; }
+void BilevelOracle::check_sizes_only() { place_->sizes_only = true; }
 
 void BilevelOracle::require_argument(const char* where, const char* name, const Vec& v, Index expected) const {
-  require_vector(where, name, v, expected, place()->threads);
+  hypertape::require_argument(place().get(), where, name, v, expected);
 }
 
 void BilevelOracle::require_point(const char* where, const Vec& x, const Vec& y) const {

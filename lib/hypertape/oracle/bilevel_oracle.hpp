@@ -84,8 +84,9 @@ class BilevelOracle {
   /// Throws std::logic_error if this object was moved from; for functions of derived classes that are not below.
   void require_not_moved_from() const;
 
-  /// Long arguments are checked on so many threads; an oracle that computes on several calls this when it is made.
-  void check_on(int threads);
+  /// From here on the sizes of arguments are checked, and nothing else: for a derived class that throws NotFinite
+  /// itself where an entry is not finite. Looking at long arguments in a pass of its own can take as long as a product.
+  void check_sizes_only();
 
  private:
   virtual double do_f(const Vec& x, const Vec& y) = 0;

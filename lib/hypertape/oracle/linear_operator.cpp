@@ -9,7 +9,7 @@ namespace hypertape {
 void LinearOperator::apply(const Vec& v, Vec& out) {
   std::optional<OneThread::Entry> entry;
   if (place_) entry.emplace(*place_);
-  require_vector("linear operator", "v", v, dim(), place_ ? place_->threads : 1);
+  require_argument(place_.get(), "linear operator", "v", v, dim());
   require(&v != &out, "linear operator: v and out are the same vector, must be two");
   out.resize(dim());
   do_apply(v, out);

@@ -2,6 +2,8 @@
 
 #include <stdexcept>
 
+#include "hypertape/core/require.hpp"
+
 namespace hypertape {
 
 OneThread::Entry::Entry(OneThread& place) : place_(&place) {
@@ -15,6 +17,14 @@ OneThread::Entry::Entry(OneThread& place) : place_(&place) {
 
 OneThread::Entry::~Entry() {
   if (place_ != nullptr) place_->inside_.store(nullptr, std::memory_order_release);
+}
+
+void require_argument(const OneThread* place, std::string_view where, std::string_view name, const Vec& v,
+                      Index expected) {
+  if (place != nullptr && place->sizes_only)
+    require_size(where, name, v, expected);
+  else
+    require_vector(where, name, v, expected);
 }
 
 }  // namespace hypertape

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <string_view>
+
+#include "hypertape/core/types.hpp"
 
 namespace hypertape {
 
@@ -20,10 +23,14 @@ class OneThread {
     OneThread* place_;  // to leave; null if this thread was inside before
   };
 
-  int threads = 1;  ///< on which long arguments are checked before the one thread goes on
+  bool sizes_only = false;  ///< of arguments are checked at the entrance: entries are looked at where they are read
 
  private:
   std::atomic<const void*> inside_{nullptr};  // the thread that is, by an address of its own
 };
+
+/// require_vector, or require_size where the place asks for no more; there may be no place.
+void require_argument(const OneThread* place, std::string_view where, std::string_view name, const Vec& v,
+                      Index expected);
 
 }  // namespace hypertape

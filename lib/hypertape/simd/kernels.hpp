@@ -72,6 +72,8 @@ struct Kernels {
   void (*rows_to_pack)(const double* rows, Index width, Index n, double* pack);
   void (*pack_to_rows)(const double* pack, Index width, Index n, double* rows);
   void (*add_pack_to_rows)(const double* pack, Index width, Index n, double* rows);
+
+  bool (*all_finite)(const double* v, Index size);
 };
 
 }  // namespace hypertape

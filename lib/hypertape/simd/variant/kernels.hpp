@@ -8,6 +8,7 @@
 #pragma once
 
 #include "hypertape/simd/kernels.hpp"
+#include "hypertape/simd/variant/finite.hpp"
 #include "hypertape/simd/variant/products.hpp"
 #include "hypertape/simd/variant/program.hpp"
 #include "hypertape/simd/variant/transpose.hpp"
@@ -15,7 +16,7 @@
 namespace hypertape::HYPERTAPE_VARIANT {
 
 extern const Kernels kernels;
-const Kernels kernels = {run,         multiply_dense, add_transposed_dense, multiply_sparse, add_transposed_sparse,
-                         add_columns, rows_to_pack,   pack_to_rows,         add_pack_to_rows};
+const Kernels kernels = {run,         multiply_dense, add_transposed_dense, multiply_sparse,  add_transposed_sparse,
+                         add_columns, rows_to_pack,   pack_to_rows,         add_pack_to_rows, all_finite};
 
 }  // namespace hypertape::HYPERTAPE_VARIANT

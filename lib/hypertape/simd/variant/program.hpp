@@ -46,6 +46,29 @@ void run_operation(Op op, double* out, const double* a, const double* b, const d
   }
 }
 
+/// A sum of products is a chain of these instructions, each adding to what the one before left in the same place, where
+/// nobody else reads it: the sum stays in registers. Returns the last instruction of the chain.
+const Instruction* run_multiply_adds(const Instruction* first, const Instruction* end, const double* const* slots,
+                                     double* const* outputs) {
+  const Instruction* last = first;
+  const int sum = first->target;
+  while (sum >= 0 && last + 1 != end && last[1].code == Instruction::Code::multiply_add && last[1].target == sum &&
+         last[1].arguments[2] == sum && last[1].arguments[0] != sum && last[1].arguments[1] != sum)
+    ++last;
+  constexpr int registers = pack_lanes / simd_lanes < 8 ? pack_lanes / simd_lanes : 8;
+  double* const out = sum < 0 ? outputs[-1 - sum] : const_cast<double*>(slots[sum]);
+  for (int begin = 0; begin < pack_lanes; begin += registers * simd_lanes) {
+    Simd sums[registers];
+    for (int r = 0; r < registers; ++r) sums[r] = load(slots[first->arguments[2]] + begin + r * simd_lanes);
+    for (const Instruction* i = first; i != last + 1; ++i) {
+      const double *const a = slots[i->arguments[0]] + begin, *const b = slots[i->arguments[1]] + begin;
+      for (int r = 0; r < registers; ++r) sums[r] = load(a + r * simd_lanes) * load(b + r * simd_lanes) + sums[r];
+    }
+    for (int r = 0; r < registers; ++r) store(out + begin + r * simd_lanes, sums[r]);
+  }
+  return last;
+}
+
 void run(const Instruction* code, std::size_t count, const double* const* slots, double* const* outputs) {
   for (const Instruction* i = code; i != code + count; ++i) {
     // Temporaries are written through the table of slots; they live in a scratch, which is not const.
@@ -57,7 +80,7 @@ void run(const Instruction* code, std::size_t count, const double* const* slots,
         for_lanes(out, [&](int l) { return load(a + l); });
         break;
       case Instruction::Code::multiply_add:
-        for_lanes(out, [&](int l) { return load(a + l) * load(b + l) + load(c + l); });
+        i = run_multiply_adds(i, code + count, slots, outputs);
         break;
       case Instruction::Code::negative_multiply_add:
         for_lanes(out, [&](int l) { return load(c + l) - load(a + l) * load(b + l); });
