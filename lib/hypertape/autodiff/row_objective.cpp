@@ -101,24 +101,21 @@ class Side {
     }
   }
 
-  /// Whether all that `n` rows from `first` see is finite; for local views.
-  bool sees_finite(const Operand& operand, Index first, Index n) const {
-    return kernels_.all_finite(operand.vector + first * width_, n * width_);
-  }
-
-  /// What `n` rows from `first` see, component j at j * pack_lanes: in `image`, or where it stands already.
-  const double* see(const Operand& operand, Index first, Index n, double* image) const {
+  /// What `n` rows from `first` see, component j at j * pack_lanes: in `image`, or where it stands already. Local views
+  /// clear `finite` if an entry is not.
+  const double* see(const Operand& operand, Index first, Index n, double* image, bool& finite) const {
     switch (view_.kind()) {
       case LinearView::Kind::none:
         return nullptr;
       case LinearView::Kind::shared:
         return operand.copy.data();
       case LinearView::Kind::entries:
+        finite &= kernels_.all_finite(operand.vector + first, n);
         if (n == pack_lanes) return operand.vector + first;
         std::copy_n(operand.vector + first, n, image);
         return image;
       case LinearView::Kind::columns:
-        kernels_.rows_to_pack(operand.vector + first * width_, width_, n, image);
+        finite &= kernels_.rows_to_pack(operand.vector + first * width_, width_, n, image);
         return image;
       case LinearView::Kind::dense:
         multiply_rows(kernels_, view_.dense(), first, n, operand.copy.data(), width_, image, pack_lanes);
@@ -218,7 +215,7 @@ struct RowObjective::Worker {
   std::array<Buffer, 4> images;  // by source: a, b, direction_a, direction_b
   Buffer out_a, out_b;
   Pack value;
-  bool met_not_finite = false;  // in an argument
+  bool finite = true;  // all that local views saw
 };
 
 class RowObjective::TermRun {
@@ -250,9 +247,6 @@ class RowObjective::TermRun {
   bool reads_all(RowPass pass, std::size_t k, int threads) {
     return state(pass, threads).run_needs[k] && side(k).view().is_local();
   }
-
-  /// Arguments in which entries that are not finite are to be noticed while they are read.
-  std::array<bool, 4> checks{};
 
   bool has_prepare(RowPass pass, int threads) { return state(pass, threads).staged.stored > 0; }
 
@@ -364,11 +358,8 @@ class RowObjective::TermRun {
             Worker& worker, const double** inputs) {
     std::array<const double*, 4> seen{};
     const Index first = pack * pack_lanes, n = count(pack);
-    for (std::size_t k = 0; k < 4; ++k) {
-      if (!needs[k]) continue;
-      seen[k] = side(k).see(operands_[k], first, n, worker.images[k].data());
-      if (checks[k] && !side(k).sees_finite(operands_[k], first, n)) worker.met_not_finite = true;
-    }
+    for (std::size_t k = 0; k < 4; ++k)
+      if (needs[k]) seen[k] = side(k).see(operands_[k], first, n, worker.images[k].data(), worker.finite);
     for (const RowSource& source : sources) {
       const int k = operand_of(source.kind);
       if (k >= 0)
@@ -426,23 +417,17 @@ void RowObjective::require_finite(RowPass pass, const RowArguments& arguments, s
   if (v != nullptr) require_vector(arguments.where, names[k], *v, k % 2 == 0 ? dims_.y : dims_.x, threads_);
 }
 
-void RowObjective::share_out_checks(RowPass pass, const RowArguments& arguments) {
-  for (Worker& worker : workers_) worker.met_not_finite = false;
-  for (TermRun* term : active_) term->checks.fill(false);
+void RowObjective::require_finite_before(RowPass pass, const RowArguments& arguments) {
+  for (Worker& worker : workers_) worker.finite = true;
   for (std::size_t k = 0; k < 4; ++k) {
     const auto reads_it = [&](TermRun* term) { return term->reads_all(pass, k, threads_); };
-    const auto reader = std::find_if(active_.begin(), active_.end(), reads_it);
-    if (reader != active_.end())
-      (*reader)->checks[k] = true;
-    else
-      require_finite(pass, arguments, k);
+    if (std::none_of(active_.begin(), active_.end(), reads_it)) require_finite(pass, arguments, k);
   }
 }
 
 void RowObjective::prepare(RowPass pass, const RowArguments& arguments) {
   for (std::size_t k = 0; k < 4; ++k) require_finite(pass, arguments, k);
   for (auto& term : terms_) {
-    term->checks.fill(false);
     if (!term->has_prepare(pass, threads_)) continue;
     term->bind(pass, arguments, /*preparing=*/true, threads_);
     for_chunks(term->work(), [&](Index c, std::size_t thread) {
@@ -474,7 +459,7 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   active.clear();
   for (auto& term : terms_)
     if (!term->is_zero(pass, threads_)) active.push_back(term.get());
-  share_out_checks(pass, arguments);
+  require_finite_before(pass, arguments);
   for (TermRun* term : active) {
     term->bind(pass, arguments, /*preparing=*/false, threads_);
     if (!term->y().view().is_local() || !wanted.a) run_rows(*term);
@@ -514,7 +499,7 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
     *arguments.value = sum;
   }
   for (const Worker& worker : workers_)
-    if (worker.met_not_finite)
+    if (!worker.finite)
       for (std::size_t k = 0; k < 4; ++k) require_finite(pass, arguments, k);
 }
 

@@ -52,9 +52,8 @@ class RowObjective {
   class TermRun;
   struct Worker;
 
-  /// Decides who looks for entries that are not finite: a term that reads all entries of an argument anyway, while they
-  /// are in cache, or else this function, before the pass.
-  void share_out_checks(RowPass pass, const RowArguments& arguments);
+  /// Looks at the arguments that no local view will look at while it reads them.
+  void require_finite_before(RowPass pass, const RowArguments& arguments);
 
   void require_finite(RowPass pass, const RowArguments& arguments, std::size_t k) const;
 

@@ -68,8 +68,8 @@ struct Kernels {
   void (*add_columns)(Compressed columns, Index first, Index last, const double* z, Index width, bool far, double* G);
 
   /// Between `n` <= pack_lanes rows of `width` components, one row after the other, and a pack, stored by component:
-  /// component j of row i at j * pack_lanes + i.
-  void (*rows_to_pack)(const double* rows, Index width, Index n, double* pack);
+  /// component j of row i at j * pack_lanes + i. The first returns whether all entries are finite.
+  bool (*rows_to_pack)(const double* rows, Index width, Index n, double* pack);
   void (*pack_to_rows)(const double* pack, Index width, Index n, double* rows);
   void (*add_pack_to_rows)(const double* pack, Index width, Index n, double* rows);
 

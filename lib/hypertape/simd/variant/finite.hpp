@@ -6,16 +6,31 @@
 namespace hypertape::HYPERTAPE_VARIANT {
 namespace {
 
-/// Whether every exponent is below that of infinity, whose next one is a carry into the sign.
+/// Looks at registers of doubles for exponents that say infinite or not a number: the largest there is.
+template <class Doubles>
+class FiniteSoFar {
+ public:
+  void look_at(Doubles v) {
+    constexpr std::int64_t exponent = 0x7ff0000000000000;
+    seen_ |= exponent - 1 - ((Bits)v & exponent);  // NOLINT: negative where the exponent is the largest
+  }
+
+  bool all() const {
+    bool finite = true;
+    for (unsigned l = 0; l < sizeof(Doubles) / sizeof(double); ++l) finite &= seen_[l] >= 0;
+    return finite;
+  }
+
+ private:
+  using Bits = decltype(Doubles{} < Doubles{});  // integers, as many and as long
+  Bits seen_{};
+};
+
 bool all_finite(const double* v, Index size) {
-  constexpr std::int64_t exponent = 0x7ff0000000000000;
-  constexpr std::uint64_t one = 0x0010000000000000;
-  SimdUnsigned seen{};
+  FiniteSoFar<Simd> so_far;
   Index i = 0;
-  for (; i + simd_lanes <= size; i += simd_lanes)
-    seen |= (SimdUnsigned)(double_as_bits(load(v + i)) & exponent) + one;  // NOLINT
-  bool finite = true;
-  for (int l = 0; l < simd_lanes; ++l) finite &= (seen[l] >> 63) == 0;
+  for (; i + simd_lanes <= size; i += simd_lanes) so_far.look_at(load(v + i));
+  bool finite = so_far.all();
   for (; i < size; ++i) finite &= __builtin_isfinite(v[i]) != 0;
   return finite;
 }

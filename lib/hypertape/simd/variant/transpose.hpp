@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hypertape/simd/kernels.hpp"
+#include "hypertape/simd/variant/finite.hpp"
 #include "hypertape/simd/variant/registers.hpp"
 
 namespace hypertape::HYPERTAPE_VARIANT {
@@ -49,18 +50,20 @@ void for_squares(const double* rows, Index width, const F& square) {
 
 bool has_squares(Index width, Index n) { return n == pack_lanes && width >= side; }
 
-void rows_to_pack(const double* rows, Index width, Index n, double* pack) {
+bool rows_to_pack(const double* rows, Index width, Index n, double* pack) {
   if (!has_squares(width, n)) {
     for (Index j = 0; j < width; ++j)
       for (Index i = 0; i < n; ++i) pack[j * pack_lanes + i] = rows[i * width + j];
-    return;
+    return all_finite(rows, n * width);
   }
+  FiniteSoFar<Line> so_far;
   for_squares(rows, width, [&](Index i, Index j, Index) {
     Line m[side];
-    for (int k = 0; k < side; ++k) m[k] = load_line(rows + (i + k) * width + j);
+    for (int k = 0; k < side; ++k) so_far.look_at(m[k] = load_line(rows + (i + k) * width + j));
     transpose_square(m);
     for (int k = 0; k < side; ++k) store_line(pack + (j + k) * pack_lanes + i, m[k]);
   });
+  return so_far.all();
 }
 
 void pack_to_rows(const double* pack, Index width, Index n, double* rows) {
