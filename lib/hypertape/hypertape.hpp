@@ -25,6 +25,7 @@
 #include "hypertape/outer/gda.hpp"
 #include "hypertape/outer/imcn.hpp"
 #include "hypertape/outer/itd.hpp"
+#include "hypertape/outer/minimize.hpp"
 #include "hypertape/outer/pragda.hpp"
 #include "hypertape/outer/rahgd.hpp"
 #include "hypertape/outer/registry.hpp"

@@ -30,9 +30,9 @@ std::string exact(double value) {
 
 /// What the solver cannot know or must not estimate on this problem, and `more`.
 Settings settings(const SolverEntry& solver, const problems::Constants& constants, Settings more = {}) {
-  Settings out{{"mu", exact(constants.mu)}, {"l", exact(constants.l)}};
-  if (solver.name == "imcn") out.insert(out.end(), {{"M", "2"}, {"L", "1"}});
-  for (auto& setting : more)
+  Settings out, all{{"mu", exact(constants.mu)}, {"l", exact(constants.l)}, {"M", "2"}, {"L", "1"}};
+  all.insert(all.end(), more.begin(), more.end());
+  for (auto& setting : all)
     if (solver.has_option(setting.first)) out.push_back(setting);
   return out;
 }
@@ -115,6 +115,7 @@ TEST_CASE("an oracle that is not finite ends with not_finite and a finite point"
 
 TEST_CASE("steps that are too long end with diverged and numbers in the message") {
   for (const SolverEntry& solver : solvers()) {
+    if (solver.name == "auto") continue;  // makes them shorter
     CAPTURE(solver.name);
     problems::Problem problem = problems::make_problem(solver.minimax ? "synthetic_minimax" : "quadratic");
     Settings more{{"eta", "1000"}, {"max_calls", "1000000"}, {"perturb_start", "true"}, {"r", "0.1"}};

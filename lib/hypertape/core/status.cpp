@@ -18,6 +18,8 @@ const char* to_string(Status status) {
       return "indefinite";
     case Status::diverged:
       return "diverged";
+    case Status::flat:
+      return "flat";
     case Status::stagnated:
       return "stagnated";
     case Status::interrupted:

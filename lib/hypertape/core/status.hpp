@@ -11,6 +11,7 @@ enum class Status {
   not_finite,       ///< an oracle or an iterate is infinite or not a number
   indefinite,       ///< a direction of non-positive curvature was met: g is not strongly convex there
   diverged,         ///< iterates or gradients grow without end: a step is too long
+  flat,             ///< the gradient vanishes because the function is flat there, not because a minimum is near
   stagnated,        ///< no step makes progress any more, short of the accuracy asked for
   interrupted,      ///< the observer asked for an end
   failed,           ///< the oracle or the observer threw an exception

@@ -51,7 +51,7 @@ struct Dims {
 /// A point of the joint space, or a direction in it.
 struct Point {
   Vec x;
-  Vec y;
+  Vec y{};  ///< of a start: empty means zeros
 };
 
 }  // namespace hypertape

@@ -18,7 +18,8 @@ struct Hypergradient {
   double lower_gradient = 0;                                     ///< |grad_y g|, as AgdResult::gradient_norm
   double residual = 0;                                           ///< of the linear system for v; 0 where there is none
   double error_bound = std::numeric_limits<double>::infinity();  ///< of |u - grad Phi|; infinite if not known
-  Status status = Status::converged;                             ///< or not_finite, diverged, indefinite: u is no use
+  double error_estimate = std::numeric_limits<double>::infinity();  ///< of the same, from what was seen, where made
+  Status status = Status::converged;  ///< or not_finite, diverged, indefinite: u is no use
   std::string message;
 };
 

@@ -102,8 +102,8 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
   double travelled = 0, largest = 0, norm = run.result().gradient_norm;
   for (;;) {
     const double momentum = o.theta > 0 ? 1 - o.theta : k / (k + 3.0);
-    w = x + momentum * (x - x_previous);                                           // line 4
-    const Hypergradient& h = estimator.at(w, accuracy(run.stop(), o.ctol, norm));  // lines 5 to 7
+    w = x + momentum * (x - x_previous);                                    // line 4
+    const Hypergradient& h = estimator.at(w, accuracy(run, o.ctol, norm));  // lines 5 to 7
     if (h.status == Status::converged) step_length.learn(w, h);
     const double eta = step_length.value();
     largest = std::max(largest, norm = h.norm);
@@ -128,7 +128,7 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
       k = 0;
       travelled = 0;
     }
-    if (!run.step(x, estimator)) break;
+    if (!run.step(x)) break;
     if (restart && !new_epoch(x)) break;
     if (o.strict_paper && k >= o.K) {
       run.end(Status::converged, text(o.K, " steps without a restart, |u| = ", norm));

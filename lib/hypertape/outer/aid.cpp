@@ -12,7 +12,7 @@ void AidOptions::describe(OptionList& list) {
 
 Result aid(BilevelOracle& oracle, const AidOptions& options, const Point& start, const Observer& observer) {
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    ImplicitHypergradient estimator(run.oracle(), options.lower, start, run.certified() || options.outer.eta == 0,
+    ImplicitHypergradient estimator(run.oracle(), options.lower, run.start(), run.certified() || options.outer.eta == 0,
                                     options.outer.seed);
     descend(run, estimator, options.outer);
   });

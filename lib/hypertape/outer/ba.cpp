@@ -21,11 +21,11 @@ Result ba(BilevelOracle& oracle, const BaOptions& options, const Point& start, c
     const auto steps = [&](int k) { return static_cast<int>(std::ceil(options.c * std::pow(k + 1.0, 0.25))); };
     LowerOptions lower = options.lower;
     lower.steps = steps(0);
-    ImplicitHypergradient estimator(run.oracle(), lower, start, run.certified() || options.outer.eta == 0,
+    ImplicitHypergradient estimator(run.oracle(), lower, run.start(), run.certified() || options.outer.eta == 0,
                                     options.outer.seed);
     descend(run, estimator, options.outer, [&](int k) {
       estimator.set_steps(steps(k));
-      if (!options.warm) estimator.restart_from(start.y);
+      if (!options.warm) estimator.restart_from(run.start().y);
     });
   });
 }

@@ -33,19 +33,19 @@ void descend(Run& run, HypergradientEstimator& estimator, const Descent& o, cons
   int last = -1;  // the iteration of the last perturbation
   for (int k = 0;; ++k) {
     if (before) before(k);
-    const Hypergradient& h = estimator.at(x, accuracy(run.stop(), o.ctol, norm));
+    const Hypergradient& h = estimator.at(x, accuracy(run, o.ctol, norm));
     norm = h.norm;
     // A perturbed run ends only where the perturbation had time to grow.
     if (!run.accept(x, estimator, !perturbed || (last >= 0 && k - last >= o.gap))) return;
     step_length.learn(x, h);
     x -= step_length.value() * h.u;
-    const bool flat = o.threshold > 0 ? h.norm <= o.threshold : h.norm + h.error_bound <= run.stop().tolerance;
+    const bool flat = o.threshold > 0 ? h.norm <= o.threshold : h.norm + h.error_bound <= run.tolerance();
     if (perturbed && flat && (last < 0 || k - last > o.gap)) {
       noise.add_to(x);
       ++run.result().restarts;
       last = k;
     }
-    if (!run.step(x, estimator)) return;
+    if (!run.step(x)) return;
   }
 }
 

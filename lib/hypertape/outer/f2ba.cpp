@@ -13,7 +13,7 @@ void F2baOptions::describe(OptionList& list) {
 
 Result f2ba(BilevelOracle& oracle, const F2baOptions& options, const Point& start, const Observer& observer) {
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    PenaltyGradient estimator(run.oracle(), options.lower, options.lambda, start,
+    PenaltyGradient estimator(run.oracle(), options.lower, options.lambda, run.start(),
                               run.certified() || options.outer.eta == 0, options.outer.seed);
     descend(run, estimator, options.outer);
   });

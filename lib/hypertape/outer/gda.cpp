@@ -14,7 +14,7 @@ Result gda(BilevelOracle& oracle, const GdaOptions& options, const Point& start,
   return run(oracle, options.stop, start, observer, [&](Run& run) {
     LowerOptions lower = options.lower;
     lower.steps = 1;
-    MinimaxGradient estimator(run.oracle(), lower, start, run.certified() || options.outer.eta == 0,
+    MinimaxGradient estimator(run.oracle(), lower, run.start(), run.certified() || options.outer.eta == 0,
                               /*simultaneous=*/true);
     descend(run, estimator, options.outer);
   });

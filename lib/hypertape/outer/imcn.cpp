@@ -146,19 +146,19 @@ Result imcn(BilevelOracle& oracle, const ImcnOptions& options, const Point& star
   require(options.lower.products >= 1, "imcn: products = ", options.lower.products, ", must be at least 1");
   require(oracle.has_second_order(), "imcn: needs products with Hess f, which this oracle does not provide");
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    MinimaxGradient estimator(run.oracle(), options.lower, start, run.certified());
+    MinimaxGradient estimator(run.oracle(), options.lower, run.start(), run.certified());
     CubicModel model(run, options);
-    Vec x = start.x, s;
-    const double enough = std::sqrt(std::pow(run.stop().tolerance, 3) / options.M) / 128;
+    Vec x = run.start().x, s;
     for (;;) {
       const Hypergradient& h = estimator.at(x, 0);
       if (!run.accept(x, estimator, false)) return;
+      const double enough = std::sqrt(std::pow(run.tolerance(), 3) / options.M) / 128;
       if (!model.minimise(x, estimator.y(), h.u, s)) return;
       const double promised = model.decrease(h.u, s);
       const bool last = run.certified() && promised < enough;
-      if (last && !model.steps(10 * options.J, run.stop().tolerance / 2, s)) return;
+      if (last && !model.steps(10 * options.J, run.tolerance() / 2, s)) return;
       x += s;
-      if (!run.step(x, estimator)) return;
+      if (!run.step(x)) return;
       if (last) {
         run.end(Status::converged, text("the cubic model promises ", promised, ", less than ", enough));
         return;

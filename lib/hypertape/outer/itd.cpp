@@ -12,8 +12,8 @@ void ItdOptions::describe(OptionList& list) {
 
 Result itd(BilevelOracle& oracle, const ItdOptions& options, const Point& start, const Observer& observer) {
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    IterativeHypergradient estimator(run.oracle(), options.lower, start, run.certified() || options.outer.eta == 0,
-                                     options.outer.seed);
+    IterativeHypergradient estimator(run.oracle(), options.lower, run.start(),
+                                     run.certified() || options.outer.eta == 0, options.outer.seed);
     descend(run, estimator, options.outer);
   });
 }

@@ -12,7 +12,7 @@ void PragdaOptions::describe(OptionList& list) {
 
 Result pragda(BilevelOracle& oracle, const PragdaOptions& options, const Point& start, const Observer& observer) {
   return run(oracle, options.stop, start, observer, [&](Run& run) {
-    MinimaxGradient estimator(run.oracle(), options.lower, start, run.certified() || options.outer.eta == 0);
+    MinimaxGradient estimator(run.oracle(), options.lower, run.start(), run.certified() || options.outer.eta == 0);
     accelerate(run, estimator, options.outer);
   });
 }

@@ -9,6 +9,7 @@
 #include "hypertape/outer/gda.hpp"
 #include "hypertape/outer/imcn.hpp"
 #include "hypertape/outer/itd.hpp"
+#include "hypertape/outer/minimize.hpp"
 #include "hypertape/outer/pragda.hpp"
 #include "hypertape/outer/rahgd.hpp"
 
@@ -44,6 +45,8 @@ bool SolverEntry::has_option(const std::string& option) const {
 
 const std::vector<SolverEntry>& solvers() {
   static const std::vector<SolverEntry> all{
+      entry<AutoOptions>("auto", "quasi-Newton steps, Newton's method below: nothing to tune", false, minimize,
+                         AutoOptions{}),
       entry("rahgd", "restarted accelerated hypergradient descent", false, rahgd, RahgdOptions{}),
       entry("prahgd", "the same, perturbed: leaves saddle points", false, rahgd, RahgdOptions{.outer = {.r = 1e-2}}),
       entry("pragda", "perturbed restarted accelerated gradient descent ascent", true, pragda, PragdaOptions{}),

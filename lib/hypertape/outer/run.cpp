@@ -8,7 +8,8 @@
 namespace hypertape {
 
 void StopRule::describe(OptionList& list) {
-  list.add("tolerance", &tolerance, "epsilon: converged when |u| + error bound <= tolerance (0: never)");
+  list.add("tolerance", &tolerance, "epsilon: converged when |u| + its error <= tolerance (0: never)");
+  list.add("rtol", &rtol, "or when |u| + its error <= rtol times the first |u|");
   list.add("max_iterations", &max_iterations, "budget of outer iterations");
   list.add("max_calls", &max_calls, "budget of oracle calls");
   list.add("max_seconds", &max_seconds, "budget of time");
@@ -18,11 +19,13 @@ Run::Run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const 
     : oracle_(oracle), stop_(stop), start_(start), observer_(observer) {
   require(stop.tolerance >= 0, "tolerance = ", stop.tolerance, ", must not be negative");
   require(stop.max_iterations >= 0, "max_iterations = ", stop.max_iterations, ", must not be negative");
-  require_vector("start", "x", start.x, oracle.dims().x);
-  require_vector("start", "y", start.y, oracle.dims().y);
+  require(stop.rtol >= 0 && stop.rtol < 1, "rtol = ", stop.rtol, ", must satisfy 0 <= rtol < 1");
+  if (start_.y.size() == 0) start_.y.setZero(oracle.dims().y);
+  require_vector("start", "x", start_.x, oracle.dims().x);
+  require_vector("start", "y", start_.y, oracle.dims().y);
   oracle_.limit({stop.max_calls, stop.max_seconds});
-  result_.x = result_.last = start.x;
-  result_.y = start.y;
+  result_.x = result_.last = start_.x;
+  result_.y = start_.y;
 }
 
 void Run::end(Status status, const std::string& message) {
@@ -30,59 +33,61 @@ void Run::end(Status status, const std::string& message) {
   result_.message = message;
 }
 
-bool Run::notify(const Vec& x, const HypergradientEstimator& estimator) {
+bool Run::notify(const Vec& x) {
   result_.counts = oracle_.counts();
   result_.seconds = oracle_.seconds();
   if (!observer_) return true;
   const auto begin = std::chrono::steady_clock::now();
   const bool go_on =
-      observer_({result_.iterations, x, result_.x, result_.y, estimator.last().u, result_.phi, result_.gradient_norm,
-                 result_.error_bound, result_.counts, result_.seconds, result_.restarts});
+      observer_({result_.iterations, x, result_.x, result_.y, result_.gradient, result_.phi, result_.gradient_norm,
+                 result_.error_bound, result_.error_estimate, result_.counts, result_.seconds, result_.restarts});
   oracle_.exclude(std::chrono::steady_clock::now() - begin);
   return go_on;
 }
 
 /// Whether the error bound, not the gradient, is what stands between a run and its tolerance, and has for long.
 bool Run::is_stuck(const Hypergradient& h) {
-  if (h.norm > stop_.tolerance || h.error_bound <= stop_.tolerance || h.error_bound < 0.99 * best_) {
+  if (h.norm > tolerance() || h.error_bound <= tolerance() || h.error_bound < 0.99 * best_) {
     best_ = h.error_bound;
     since_best_ = 0;
   }
   return ++since_best_ > 1000;
 }
 
-bool Run::accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge) {
-  const Hypergradient& h = estimator.last();
+bool Run::accept(const Vec& point, const Hypergradient& h, const Vec& y, bool may_converge) {
   if (h.status != Status::converged) {
     end(h.status, h.message);
     return false;
   }
   result_.x = result_.last = point;
-  result_.y = estimator.y();
+  result_.y = y;
+  result_.gradient = h.u;
   result_.phi = h.phi;
   result_.gradient_norm = h.norm;
   result_.error_bound = h.error_bound;
+  result_.error_estimate = h.error_estimate;
   if (result_.iterations == 0) first_norm_ = std::max(first_norm_, h.norm);  // the first ones are rough
   if (h.norm > 1e10 * (1 + first_norm_)) {
     end(Status::diverged, text("|u| grew from ", first_norm_, " to ", h.norm, " in ", result_.iterations,
                                " iterations; is the step too long?"));
     return false;
   }
-  if (certified() && is_stuck(h)) {
-    end(Status::stagnated,
-        text("|u| = ", h.norm, ", but its error bound ", h.error_bound, " does not fall below ", stop_.tolerance,
-             ": more accurate hypergradients are needed (steps, products, lambda)"));
+  if (certified() && std::isinf(h.error_estimate) && is_stuck(h)) {
+    end(Status::stagnated, text("|u| = ", h.norm, ", but its error bound ", h.error_bound, " does not fall below ",
+                                tolerance(), ": more accurate hypergradients are needed (steps, products, lambda)"));
     return false;
   }
-  if (may_converge && certified() && h.norm + h.error_bound <= stop_.tolerance) {
-    end(Status::converged, text("|u| = ", h.norm, " with an error of at most ", h.error_bound));
-    notify(point, estimator);
+  if (may_converge && certified() && h.norm + std::min(h.error_bound, h.error_estimate) <= tolerance()) {
+    end(Status::converged, h.error_bound <= h.error_estimate
+                               ? text("|u| = ", h.norm, " with an error of at most ", h.error_bound)
+                               : text("|u| = ", h.norm, " with an error of about ", h.error_estimate));
+    notify(point);
     return false;
   }
   return true;
 }
 
-bool Run::step(const Vec& x, const HypergradientEstimator& estimator) {
+bool Run::step(const Vec& x) {
   result_.last = x;
   ++result_.iterations;
   const double norm = x.norm(), first = start_.x.norm();
@@ -91,7 +96,7 @@ bool Run::step(const Vec& x, const HypergradientEstimator& estimator) {
         text("|x| grew from ", first, " to ", norm, " in ", result_.iterations, " iterations; is the step too long?"));
     return false;
   }
-  if (!notify(x, estimator)) {
+  if (!notify(x)) {
     end(Status::interrupted, text("by the observer, after ", result_.iterations, " iterations"));
     return false;
   }
@@ -174,14 +179,14 @@ void Noise::add_to(Vec& x) {
   x += xi_;
 }
 
-double accuracy(const StopRule& stop, double ctol, double norm) { return std::max(stop.tolerance / 10, ctol * norm); }
+double accuracy(const Run& run, double ctol, double norm) { return std::max(run.tolerance() / 10, ctol * norm); }
 
 bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol) {
   double sigma = std::numeric_limits<double>::infinity();
   while (estimator.adapts()) {
     const Hypergradient& h = estimator.at(x, sigma);
     if (!run.accept(x, estimator, false)) return false;
-    const double wanted = accuracy(run.stop(), ctol, h.norm), next = std::max(wanted, h.error_bound / 10);
+    const double wanted = accuracy(run, ctol, h.norm), next = std::max(wanted, h.error_bound / 10);
     if (h.error_bound <= wanted || next >= sigma) break;  // good enough, or as good as it gets
     sigma = next;
   }
@@ -190,7 +195,7 @@ bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double c
 
 double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed) {
   const double h = 1e-2 * (std::sqrt(static_cast<double>(x.size())) + x.norm());  // a hundredth in every entry
-  double sigma = accuracy(run.stop(), ctol, run.result().gradient_norm), L = 0;
+  double sigma = accuracy(run, ctol, run.result().gradient_norm), L = 0;
   Vec base, there, direction = Random(seed).direction(x.size());
   estimator.set_accurate(true);
   for (int powers = 0, refinements = 0; powers < 8;) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,24 +22,30 @@ class Run {
   Result& result() { return result_; }
 
   /// Whether error bounds are wanted.
-  bool certified() const { return stop_.tolerance > 0; }
+  bool certified() const { return stop_.tolerance > 0 || stop_.rtol > 0; }
+
+  /// What |u| and its error must get below, as far as the first |u| is known.
+  double tolerance() const { return std::max(stop_.tolerance, stop_.rtol * first_norm_); }
 
   /// The hypergradient at `point`: from here on what the result is about. False if it failed or if it ends the run,
   /// which a certified gradient does where `may_converge`.
-  bool accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge = true);
+  bool accept(const Vec& point, const Hypergradient& h, const Vec& y, bool may_converge = true);
+  bool accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge = true) {
+    return accept(point, estimator.last(), estimator.y(), may_converge);
+  }
 
   /// An outer iteration is done, x is next.
-  bool step(const Vec& x, const HypergradientEstimator& estimator);
+  bool step(const Vec& x);
 
   void end(Status status, const std::string& message);
 
  private:
-  bool notify(const Vec& x, const HypergradientEstimator& estimator);
+  bool notify(const Vec& x);
   bool is_stuck(const Hypergradient& h);
 
   CountingOracle oracle_;
   const StopRule& stop_;
-  const Point& start_;
+  Point start_;
   const Observer& observer_;
   Result result_;
   double first_norm_ = 0, best_ = std::numeric_limits<double>::infinity();
@@ -66,7 +73,7 @@ class Noise {
 };
 
 /// The accuracy that an estimate is worth: max(epsilon / 10, ctol |u|), maths.md (18).
-double accuracy(const StopRule& stop, double ctol, double norm);
+double accuracy(const Run& run, double ctol, double norm);
 
 /// A first hypergradient at x, refined until its error is at most ctol |u|. Only where certificates decide; false if
 /// the run is over.

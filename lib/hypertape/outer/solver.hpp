@@ -15,7 +15,8 @@ namespace hypertape {
 
 /// When a run ends. Budgets are kept to the call: a call beyond them is not made.
 struct StopRule {
-  double tolerance = 1e-6;       ///< epsilon: converged when |u| + its error bound <= tolerance; 0: never
+  double tolerance = 1e-6;       ///< epsilon: converged when |u| + its error <= tolerance; 0: never
+  double rtol = 0;               ///< or when |u| + its error <= rtol times the first |u|
   int max_iterations = 100'000;  ///< outer iterations
   std::int64_t max_calls = std::numeric_limits<std::int64_t>::max();  ///< Gc(f) + Gc(g) + JV + HV
   double max_seconds = std::numeric_limits<double>::infinity();
@@ -31,8 +32,9 @@ struct Iterate {
   const Vec& y;       ///< near y*(point)
   const Vec& u;       ///< near grad Phi(point)
   double phi = 0;
-  double gradient_norm = 0;  ///< |u|
-  double error_bound = 0;    ///< of |u - grad Phi(point)|
+  double gradient_norm = 0;   ///< |u|
+  double error_bound = 0;     ///< of |u - grad Phi(point)|; infinite if not known
+  double error_estimate = 0;  ///< of the same, from what the run saw; infinite for solvers that make none
   OracleCounts counts;
   double seconds = 0;
   int restarts = 0;
@@ -52,7 +54,9 @@ struct Result {
   Vec average;  ///< the paper's averaged output w-hat of the last epoch that was long enough; empty unless K is given
   double phi = std::numeric_limits<double>::quiet_NaN();            ///< estimate of Phi(x)
   double gradient_norm = std::numeric_limits<double>::quiet_NaN();  ///< |u| at x
+  Vec gradient;                                                     ///< u at x; empty if there is none
   double error_bound = std::numeric_limits<double>::infinity();     ///< of |u - grad Phi(x)|
+  double error_estimate = std::numeric_limits<double>::infinity();  ///< of the same, from what the run saw
   OracleCounts counts;
   double seconds = 0;
   int iterations = 0;  ///< outer iterations

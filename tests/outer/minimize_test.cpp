@@ -1,0 +1,190 @@
+#include "hypertape/outer/minimize.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/core/random.hpp"
+#include "hypertape/inner/conjugate_gradient.hpp"
+#include "hypertape/inner/newton.hpp"
+#include "hypertape/outer/registry.hpp"
+#include "problems/quadratic/quadratic.hpp"
+#include "problems/registry.hpp"
+
+using namespace hypertape;
+
+namespace {
+
+/// |grad Phi(x)| from a lower level and a linear system that are solved as far as arithmetic allows.
+double true_gradient(BilevelOracle& oracle, const Vec& x, Vec y) {
+  newton(oracle, x, y);
+  const Gradient f = oracle.grad_f(x, y);
+  Vec v = Vec::Zero(y.size());
+  conjugate_gradient(oracle.curvature_at(x, y), f.y, v, {.max_iterations = 20'000, .tolerance = 1e-14 * f.y.norm()});
+  return (f.x - oracle.cross_product(x, y, v)).norm();
+}
+
+/// README's class: one weight for |y|^2 below, a wanted y above.
+TapedProblem ridge_weight(const Mat& A, const Vec& b, const Vec& wanted) {
+  return make_bilevel(
+      {1, A.cols()}, [wanted](const auto&, const auto& y) { return (y - wanted).squaredNorm(); },
+      [A, b](const auto& x, const auto& y) {
+        using std::exp;
+        return (A * y - b).squaredNorm() + exp(x[0]) * y.dot(y);
+      });
+}
+
+}  // namespace
+
+TEST_CASE("every shipped problem is solved without a setting, and what is said of the end is true") {
+  for (const auto& entry : problems::registry()) {
+    CAPTURE(entry.name);
+    problems::Problem problem = problems::make_problem(entry.name);
+    const Result result = minimize(*problem.oracle, problem.start, {.max_calls = 20'000});
+    CAPTURE(result.message);
+    CHECK((result.status == Status::converged || result.status == Status::flat));
+    CHECK(result.gradient.norm() == result.gradient_norm);
+    CHECK(true_gradient(*problem.oracle, result.x, result.y) <= 1e-6);
+    CHECK(result.counts.total() < 5000);
+  }
+}
+
+TEST_CASE("ill-conditioned lower levels cost little more than others") {
+  for (const double kappa : {10.0, 1e3, 1e5}) {
+    CAPTURE(kappa);
+    problems::Problem problem = problems::make_problem("quadratic", {.kappa = kappa});
+    const Result result = minimize(*problem.oracle, problem.start, {.tolerance = 0, .rtol = 1e-6});
+    CHECK(result.status == Status::converged);
+    CHECK(problem.closed_form.grad_phi(result.x).norm() <= 2e-6 * problem.closed_form.grad_phi(problem.start.x).norm());
+    CHECK(result.counts.total() < 1000);
+  }
+}
+
+TEST_CASE("scales of x, y, f and g hardly matter") {
+  const auto q = problems::generate_quadratic({.dims = {4, 8}, .kappa = 30});
+  std::int64_t calls = 0;
+  for (const Vec& scale : {Vec{{1, 1, 1, 1}}, Vec{{1, 1, 1e4, 1}}, Vec{{1, 1, 1e-4, 1}}, Vec{{1e3, 1e-3, 1, 1e4}},
+                           Vec{{1e-4, 1e4, 1e2, 1e-4}}}) {
+    const double sx = scale[0], sy = scale[1], sf = scale[2], sg = scale[3];
+    CAPTURE(sx);
+    CAPTURE(sf);
+    auto problem = make_bilevel(
+        {4, 8},
+        [=](const auto& x, const auto& y) {
+          return sf * (0.5 * (y / sy - q.d).squaredNorm() + 0.5 * (x / sx).dot(q.D * (x / sx)));
+        },
+        [=](const auto& x, const auto& y) {
+          return sg * (0.5 * (y / sy).dot(q.A * (y / sy)) - (y / sy).dot(q.C * (x / sx) + q.b));
+        });
+    const Result result = minimize(problem, {sx * q.x0, Vec::Zero(8)}, {.tolerance = 0, .rtol = 1e-6});
+    CHECK(result.status == Status::converged);
+    if (calls == 0) calls = result.counts.total();
+    if (sx == 1) CHECK(std::abs(result.counts.total() - calls) <= calls / 10);  // f alone: it sees no difference
+    CHECK(result.counts.total() < 3 * calls);
+  }
+}
+
+TEST_CASE("random weights of a ridge: at a minimum, or flat, never converged elsewhere") {
+  Random random(7);
+  int at_minimum = 0, runs = 0;
+  while (runs < 30) {
+    Mat A(5, 3);
+    for (Index j = 0; j < 3; ++j) A.col(j) = random.normal(5);
+    const Vec b = random.normal(5), wanted = 0.5 * random.normal(3);
+    auto problem = ridge_weight(A, b, wanted);
+    const auto slope = [&](double x) {
+      Vec y = Vec::Zero(3);
+      newton(problem, Vec::Constant(1, x), y);
+      const Gradient f = problem.grad_f(Vec::Constant(1, x), y);
+      Vec v = Vec::Zero(3);
+      conjugate_gradient(problem.curvature_at(Vec::Constant(1, x), y), f.y, v, {.tolerance = 1e-15});
+      return -problem.cross_product(Vec::Constant(1, x), y, v)[0];
+    };
+    if (!(slope(-3) < -1e-3 && slope(3) > 1e-3)) continue;  // a minimum between
+    for (const double start : {-4.0, 0.0, 4.0}) {
+      const Result result = minimize(problem, {.x = Vec::Constant(1, start)}, {.max_calls = 20'000});
+      CAPTURE(start);
+      CAPTURE(result.message);
+      const double x = result.x[0];
+      const bool minimum = slope(x - 0.1) < -1e-5 && slope(x + 0.1) > 1e-5;
+      CHECK((result.status == Status::converged || result.status == Status::flat));
+      if (result.status == Status::converged) CHECK(minimum);
+      at_minimum += minimum ? 1 : 0;
+      ++runs;
+    }
+  }
+  CHECK(at_minimum >= runs - 1);
+}
+
+TEST_CASE("a stationary start is perturbed: a saddle is left, a minimum is come back to") {
+  const auto g = [](const auto& x, const auto& y) { return 0.5 * (y - x).squaredNorm(); };
+  auto saddle = make_bilevel(
+      {2, 2},
+      [](const auto&, const auto& y) {
+        return 0.5 * y[0] * y[0] - 0.5 * y[1] * y[1] + 0.25 * y[1] * y[1] * y[1] * y[1];
+      },
+      g);
+  const Result left = minimize(saddle, {.x = Vec::Zero(2)});
+  CHECK(left.status == Status::converged);
+  CHECK(std::abs(std::abs(left.x[1]) - 1) < 1e-5);
+  CHECK(left.restarts == 1);
+  auto bowl = make_bilevel(
+      {2, 2}, [](const auto&, const auto& y) { return 0.5 * y.squaredNorm(); }, g);
+  const Result back = minimize(bowl, {.x = Vec::Zero(2)});
+  CHECK(back.status == Status::converged);
+  CHECK(back.x.norm() < 2e-6);
+  CHECK(back.counts.total() < 60);
+}
+
+TEST_CASE("where the lower level ends, steps are shortened") {
+  // g is defined for x > 0 alone, and the first steps from 0.05 would lead beyond.
+  auto problem = make_bilevel(
+      {1, 1}, [](const auto& x, const auto& y) { return (y[0] + 3.0) * (y[0] + 3.0) + 0.1 * x[0] * x[0]; },
+      [](const auto& x, const auto& y) {
+        using std::log;
+        return 0.5 * (y[0] - log(x[0])) * (y[0] - log(x[0]));
+      });
+  const Result result = minimize(problem, {.x = Vec::Constant(1, 2.0)});
+  CHECK(result.status == Status::converged);
+  CHECK(result.x[0] > 0);
+  CHECK(true_gradient(problem, result.x, result.y) <= 1e-6);
+}
+
+TEST_CASE("a function without a minimum is flat, and the message has the numbers") {
+  auto problem = make_bilevel(
+      {1, 1},
+      [](const auto&, const auto& y) {
+        using std::exp;
+        return exp(-y[0]);
+      },
+      [](const auto& x, const auto& y) { return 0.5 * (y[0] - x[0]) * (y[0] - x[0]); });
+  const Result result = minimize(problem, {.x = Vec::Zero(1)});
+  CHECK(result.status == Status::flat);
+  CHECK(result.message.find("|x - start| = ") != std::string::npos);
+  CHECK(result.message.find("Phi fell from 1 to ") != std::string::npos);
+}
+
+TEST_CASE("relative tolerances, an empty y and misuse") {
+  problems::Problem problem = problems::make_problem("quadratic");
+  const Result loose = minimize(*problem.oracle, {.x = problem.start.x}, {.tolerance = 0, .rtol = 1e-2});
+  CHECK(loose.status == Status::converged);
+  CHECK(loose.gradient_norm <= 1.5e-2 * problem.closed_form.grad_phi(problem.start.x).norm());
+  CHECK(loose.gradient_norm > 1e-6);
+  CHECK_THROWS_WITH_AS(minimize(*problem.oracle, problem.start, {.rtol = 2}), "rtol = 2, must satisfy 0 <= rtol < 1",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(minimize(*problem.oracle, {.memory = -1}, problem.start),
+                       "auto: memory = -1, must not be negative", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(minimize(*problem.oracle, {.directions = -1}, problem.start),
+                       "auto: directions = -1, must not be negative", std::invalid_argument);
+}
+
+TEST_CASE("it works with the smallest memories, which cost calls and nothing else") {
+  problems::Problem problem = problems::make_problem("ridge");
+  const Result usual = minimize(*problem.oracle, problem.start);
+  const Result little =
+      minimize(*problem.oracle, {.stop = {.max_calls = 100'000}, .memory = 2, .directions = 1}, problem.start);
+  CHECK(usual.status == Status::converged);
+  CHECK(little.status == Status::converged);
+  CHECK(usual.counts.total() < little.counts.total());
+}
