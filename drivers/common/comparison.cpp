@@ -1,6 +1,7 @@
 #include "drivers/common/comparison.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -68,7 +69,7 @@ void add_comparison_options(po::options_description& options, const std::string&
       "set", po::value<std::vector<std::string>>()->composing()->value_name("OPTION=VALUE"),
       "an option of all solvers, or of one: SOLVER.OPTION=VALUE (may be given more than once)")(
       "options", po::value<std::string>()->value_name("SOLVER"), "list the options of a solver")(
-      "tolerance", po::value<std::string>()->value_name("EPS"), "converged when |u| + error bound <= EPS (1e-6)")(
+      "tolerance", po::value<std::string>()->value_name("EPS"), "converged when |u| + its error <= EPS (1e-6)")(
       "max-iterations", po::value<std::string>()->value_name("N"),
       "budget of outer iterations, for each solver (100000)")("max-calls", calls,
                                                               "budget of oracle calls, for each solver")(
@@ -106,6 +107,7 @@ json to_json(const SolverEntry& entry, const Settings& settings, const Result& r
       {"phi", r.phi},
       {"gradient_norm", r.gradient_norm},
       {"error_bound", r.error_bound},
+      {"error_estimate", r.error_estimate},
       {"counts", {{"f", r.counts.f}, {"g", r.counts.g}, {"jv", r.counts.jv}, {"hv", r.counts.hv}}},
       {"iterations", r.iterations},
       {"restarts", r.restarts},
@@ -125,15 +127,20 @@ std::string short_number(double value, int digits = 4) {
 
 Table result_table(const json& runs, const std::vector<Metric>& metrics) {
   Table table{"Results",
-              {"solver", "status", "Phi", "|grad Phi|", "bound", "Gc(f)", "Gc(g)", "JV", "HV", "seconds", "restarts"},
+              {"solver", "status", "Phi", "|grad Phi|", "bound", "estimate", "Gc(f)", "Gc(g)", "JV", "HV", "seconds",
+               "restarts"},
               {}};
   for (const Metric& metric : metrics) table.header.push_back(metric.name);
   const auto number = [](const json& value, int digits = 4) {
-    return value.is_number() ? short_number(value.get<double>(), digits) : "-";
+    return value.is_number() && std::isfinite(value.get<double>()) ? short_number(value.get<double>(), digits) : "-";
   };
   for (const json& run : runs) {
-    std::vector<std::string> row{run.at("solver"), run.at("status"), number(run.at("phi"), 9),
-                                 number(run.at("gradient_norm")), number(run.at("error_bound"))};
+    std::vector<std::string> row{run.at("solver"),
+                                 run.at("status"),
+                                 number(run.at("phi"), 9),
+                                 number(run.at("gradient_norm")),
+                                 number(run.at("error_bound")),
+                                 number(run.at("error_estimate"))};
     for (const char* kind : {"f", "g", "jv", "hv"}) row.push_back(run.at("counts").at(kind).dump());
     row.push_back(number(run.at("seconds")));
     row.push_back(run.at("restarts").dump());

@@ -44,12 +44,16 @@ double share_outside(BilevelOracle& oracle, const Point& start, const char* name
   const Settings settings{{"mu", "0.01"},    {"l", "1"},        {"alpha", "0.01"}, {"beta", "0.5"},
                           {"steps", "10"},   {"products", "5"}, {"eta", "1e-3"},   {"max_iterations", "55"},
                           {"tolerance", "0"}};
-  solver(name).solve(timing, settings, start, observer);
+  const SolverEntry& entry = solver(name);
+  Settings known;
+  for (const auto& setting : settings)
+    if (entry.has_option(setting.first)) known.push_back(setting);
+  entry.solve(timing, known, start, observer);
   return 1 - seconds(timing.inside - inside) / seconds(total);
 }
 
 void report(const char* problem, BilevelOracle& oracle, const Point& start) {
-  for (const char* name : {"rahgd", "prahgd", "aid", "ba"}) {
+  for (const char* name : {"auto", "rahgd", "prahgd", "aid", "ba"}) {
     std::vector<double> shares;
     for (int i = 0; i < 5; ++i) shares.push_back(share_outside(oracle, start, name));
     std::sort(shares.begin(), shares.end());

@@ -91,7 +91,7 @@ TEST_CASE("a budget is no trouble, divergence is") {
 TEST_CASE("misuse says what is wrong and what is known") {
   CHECK(solve("--problem quadratic").has("give --solver"));
   CHECK(solve("--solver rahgd").has("give --problem"));
-  CHECK(solve("--problem quadratic --solver sgd").has("solver sgd is unknown; known are rahgd, prahgd"));
+  CHECK(solve("--problem quadratic --solver sgd").has("solver sgd is unknown; known are auto, rahgd, prahgd"));
   CHECK(solve("--problem quadratic --solver pragda").has("pragda: solves minimax problems only"));
   CHECK(solve("--problem quadratic --solver rahgd --set speed=1").has("no such option; --options SOLVER lists them"));
   CHECK(solve("--problem quadratic --solver rahgd --set eta").has("must be OPTION=VALUE"));

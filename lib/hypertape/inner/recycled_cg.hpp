@@ -10,7 +10,7 @@
 namespace hypertape {
 
 /// Conjugate gradients for one system after another whose matrices differ little, each preconditioned by directions of
-/// those before (maths.md (8), (24)): of A p and p, which every iteration computes anyway, some are kept and make an
+/// those before (maths.md (8), (25)): of A p and p, which every iteration computes anyway, some are kept and make an
 /// L-BFGS approximation of A^-1. Where there is room for as many pairs as A has dimensions, later systems take a few
 /// products; that a solve ends early is told by estimates of the error in the energy norm, |e|^2 = e'A e.
 class RecycledCg {

@@ -40,7 +40,7 @@ bool Run::notify(const Vec& x) {
   const auto begin = std::chrono::steady_clock::now();
   const bool go_on =
       observer_({result_.iterations, x, result_.x, result_.y, result_.gradient, result_.phi, result_.gradient_norm,
-                 result_.error_bound, result_.error_estimate, result_.counts, result_.seconds, result_.restarts});
+                 result_.error_bound, result_.counts, result_.seconds, result_.restarts, result_.error_estimate});
   oracle_.exclude(std::chrono::steady_clock::now() - begin);
   return go_on;
 }

@@ -32,12 +32,12 @@ struct Iterate {
   const Vec& y;       ///< near y*(point)
   const Vec& u;       ///< near grad Phi(point)
   double phi = 0;
-  double gradient_norm = 0;   ///< |u|
-  double error_bound = 0;     ///< of |u - grad Phi(point)|; infinite if not known
-  double error_estimate = 0;  ///< of the same, from what the run saw; infinite for solvers that make none
+  double gradient_norm = 0;  ///< |u|
+  double error_bound = 0;    ///< of |u - grad Phi(point)|; infinite if not known
   OracleCounts counts;
   double seconds = 0;
   int restarts = 0;
+  double error_estimate = std::numeric_limits<double>::infinity();  ///< as error_bound, from what the run saw
 };
 
 /// Called once for each outer iteration, and once more at the point where a run converged; returning false ends the run
