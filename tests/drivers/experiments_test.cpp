@@ -206,7 +206,8 @@ TEST_CASE("synthetic_minimax finds the basin from both starts") {
         REQUIRE(seeds.find(row) != std::string::npos);
         CHECK(std::isdigit(static_cast<unsigned char>(seeds[seeds.find(row) + row.size()])));
       }
-    CHECK(content(folder.file(std::string(start) + "/w_shape.gnuplot")).find("The W-shaped function") != std::string::npos);
+    CHECK(content(folder.file(std::string(start) + "/w_shape.gnuplot")).find("The W-shaped function") !=
+          std::string::npos);
     const auto summary = nlohmann::json::parse(content(folder.file(std::string(start) + "/summary.json")));
     CHECK(summary.at("runs")[0].at("solver") == "pragda");
     CHECK(summary.at("runs")[0].at("metrics").at("gap").get<double>() < 1e-6);

@@ -70,7 +70,8 @@ bool RecycledCg::improve(LinearOperator& A, Vec& q, double energy, int max_itera
   for (int i = 0; i < max_iterations && energy_error() > energy; ++i) {
     A.apply(p_, Ap_);
     const double curvature = p_.dot(Ap_);
-    if (std::isfinite(curvature) && std::abs(curvature) <= 1e-15 * p_.norm() * Ap_.norm()) {  // rounding: there is no step to be had
+    if (std::isfinite(curvature) &&
+        std::abs(curvature) <= 1e-15 * p_.norm() * Ap_.norm()) {  // rounding: there is no step to be had
       rz_ = 0;
       return true;
     }
