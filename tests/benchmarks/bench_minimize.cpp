@@ -12,18 +12,13 @@
 #include "hypertape/hypertape.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/registry.hpp"
+#include "support/ridge_weight.hpp"
 
 using namespace hypertape;
+using testing::ridge_weight;
+using testing::true_gradient;
 
 namespace {
-
-double true_gradient(BilevelOracle& oracle, const Vec& x, Vec y) {
-  newton(oracle, x, y);
-  const Gradient f = oracle.grad_f(x, y);
-  Vec v = Vec::Zero(y.size());
-  conjugate_gradient(oracle.curvature_at(x, y), f.y, v, {.max_iterations = 20'000, .tolerance = 1e-14 * f.y.norm()});
-  return (f.x - oracle.cross_product(x, y, v)).norm();
-}
 
 void report(const std::string& name, BilevelOracle& oracle, const Point& start) {
   const Result r = minimize(oracle, start, {.max_calls = 200'000});
@@ -38,15 +33,6 @@ Mat matrix(Index rows, Index columns, Random& random) {
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < columns; ++j) out(i, j) = random.normal();
   return out;
-}
-
-TapedProblem ridge_weight(const Mat& A, const Vec& b, const Vec& wanted) {
-  return make_bilevel(
-      {1, A.cols()}, [wanted](const auto&, const auto& y) { return (y - wanted).squaredNorm(); },
-      [A, b](const auto& x, const auto& y) {
-        using std::exp;
-        return (A * y - b).squaredNorm() + exp(x[0]) * y.dot(y);
-      });
 }
 
 void known_problems() {
