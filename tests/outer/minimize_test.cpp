@@ -43,7 +43,7 @@ TEST_CASE("ill-conditioned lower levels cost little more than others") {
 TEST_CASE("scales of x, y, f and g hardly matter") {
   const auto q = problems::generate_quadratic({.dims = {4, 8}, .kappa = 30});
   std::int64_t calls = 0;
-  for (const Vec& scale : {Vec{{1, 1, 1, 1}}, Vec{{1, 1, 0x1p13, 1}}, Vec{{1, 1, 0x1p-13, 1}}, Vec{{1e3, 1e-3, 1, 1e4}},
+  for (const Vec& scale : {Vec{{1, 1, 1, 1}}, Vec{{1, 1, 0x1p14, 1}}, Vec{{1, 1, 0x1p-14, 1}}, Vec{{1e3, 1e-3, 1, 1e4}},
                            Vec{{1e-4, 1e4, 1e2, 1e-4}}}) {
     const double sx = scale[0], sy = scale[1], sf = scale[2], sg = scale[3];
     CAPTURE(sx);
@@ -59,7 +59,7 @@ TEST_CASE("scales of x, y, f and g hardly matter") {
     const Result result = minimize(problem, {sx * q.x0, Vec::Zero(8)}, {.tolerance = 0, .rtol = 1e-6});
     CHECK(result.status == Status::converged);
     if (calls == 0) calls = result.counts.total();
-    if (sx == 1) CHECK(result.counts.total() == calls);  // f alone, by powers of two: not one bit of x differs
+    if (sx == 1) CHECK(result.counts.total() == calls);  // f alone, by powers of four: not one bit differs
     CHECK(result.counts.total() < 3 * calls);
   }
 }
