@@ -100,9 +100,9 @@ bool AdaptiveHypergradient::solve_lower(const Vec& x, double tau) {
       return fail(Status::indefinite, text("lower level: d2g/dy2 is not positive definite at any of the last ",
                                            indefinite_, " points on the way down, |y| = ", y_.norm()));
     error_y_ = cg_.energy_of(gradient_);
-    // Until it is known how much of an error reaches u: a twentieth of the way that y has come.
+    // Until it is known how much of an error reaches u: a quarter of the way that y has come.
     const bool known = gain_y_ > 0 && expected_ > 0;
-    const double goal = known ? tau * expected_ / gain_y_ : 0.05 * moved_;
+    const double goal = known ? tau * expected_ / gain_y_ : 0.25 * moved_;
     if (error_y_ == 0 || (error_y_ <= goal && (known || steps > 0))) return true;
     if (steps > 3 && error_y_ > 0.5 * before) return true;  // rounding; what is left is part of the error
     before = error_y_;
@@ -118,7 +118,7 @@ bool AdaptiveHypergradient::solve_linear(const Vec& x, double tau) {
   for (;;) {
     for (;;) {
       const double size = std::sqrt(std::max(0.0, v_.dot(gy_)));
-      const double goal = gain_v_ > 0 && expected_ > 0 ? tau * expected_ / gain_v_ : 0.1 * tau * size;
+      const double goal = gain_v_ > 0 && expected_ > 0 ? tau * expected_ / gain_v_ : 0.5 * tau * size;
       if (cg_.energy_error() <= goal || cg_.iterations() >= most) break;
       if (!cg_.improve(H, v_, goal, 1))
         return fail(cg_.status(), text("linear system: d2g/dy2 is ",

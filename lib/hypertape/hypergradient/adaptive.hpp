@@ -60,7 +60,7 @@ class AdaptiveHypergradient {
   Vec y_, v_, gradient_, step_, trial_y_, trial_gradient_, gx_, gy_, product_;
   double gain_v_ = 0, gain_y_ = -1;  // c_v and c_y; negative: not known
   double expected_ = 0;              // |u|, as far as known; 0: not at all
-  double forcing_ = 0.1;             // how much of a Newton step may be error
+  double forcing_ = 0.3;             // how much of a Newton step may be error
   double moved_ = 0;                 // how far y moved at the last point, in the energy norm
   int indefinite_ = 0;               // Newton steps one after the other where d2g/dy2 was not positive definite
   double error_y_ = 0, error_v_ = 0, phi_error_ = 0, correction_ = 0;
