@@ -12,7 +12,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// More iterations than conjugate gradients can make use of.
-int most_products(Index dim) { return 200 + 20 * static_cast<int>(std::min<Index>(dim, 10'000)); }
+int most_products(Index dim) { return 100 + 4 * static_cast<int>(std::min<Index>(dim, 10'000)); }
 
 }  // namespace
 
@@ -147,7 +147,7 @@ double AdaptiveHypergradient::audit(const Vec& x) {
   const auto energy = [&](const Vec& r) {
     step_.setZero(y_.size());
     plain.start(H, r, step_);
-    plain.improve(H, step_, 0, steps);
+    if (!plain.improve(H, step_, 0, steps)) return infinity;
     return std::sqrt(std::max(0.0, step_.dot(r)));  // grows with every step, up to the energy norm of H^-1 r
   };
   const Vec residual = cg_.residual();

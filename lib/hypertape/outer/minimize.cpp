@@ -115,8 +115,8 @@ class Search {
 
   /// Far from y*(x), Phi as corrected to first order can be anything; a fall must not be the work of the correction.
   bool is_plausible() const {
-    const double fall = std::abs(estimator_.last().phi - here_.phi), so_far = std::abs(first_phi_ - here_.phi);
-    return std::abs(estimator_.correction()) <= std::max({0.5 * fall, 0.1 * so_far, 1e-14 * std::abs(here_.phi)});
+    const double fall = std::abs(estimator_.last().phi - here_.phi);
+    return std::abs(estimator_.correction()) <= std::max({0.5 * fall, 10 * last_fall_, 1e-14 * std::abs(here_.phi)});
   }
 
   Verdict judge(double t, const Hypergradient& trial, bool first) const {
@@ -231,6 +231,7 @@ class Search {
     changed_ = h.u - here_.u;
     if (inverse_.add(moved_, changed_)) scale_ = moved_.dot(changed_) / changed_.squaredNorm();
     last_step_ = moved_.norm();
+    last_fall_ = std::abs(here_.phi - h.phi);
     x_ = x;
     phi_error_ = &h == &best_ ? best_phi_error_ : estimator_.phi_error();
     here_ = h;
@@ -244,8 +245,8 @@ class Search {
   Vec x_, direction_, trial_x_, best_x_, moved_, changed_;
   Hypergradient here_, best_;
   AdaptiveHypergradient::State before_, best_state_;
-  double root_, tau_ = roughest, slope_ = 0, last_step_ = 0, scale_ = 0, phi_error_ = 0, best_phi_error_ = 0,
-                first_phi_ = 0;
+  double root_, tau_ = roughest, slope_ = 0, last_step_ = 0, last_fall_ = 0, scale_ = 0, phi_error_ = 0,
+                best_phi_error_ = 0, first_phi_ = 0;
 };
 
 }  // namespace
