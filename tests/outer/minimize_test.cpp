@@ -8,7 +8,6 @@
 #include "hypertape/core/random.hpp"
 #include "hypertape/inner/conjugate_gradient.hpp"
 #include "hypertape/inner/newton.hpp"
-#include "hypertape/outer/registry.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/registry.hpp"
 #include "support/ridge_weight.hpp"

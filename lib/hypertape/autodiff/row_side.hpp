@@ -1,0 +1,162 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "hypertape/autodiff/row_terms.hpp"
+#include "hypertape/core/parallel.hpp"
+
+namespace hypertape {
+
+/// Rows, and entries of y, are cut into this many chunks whatever the number of threads, and sums are made by chunk:
+/// that is what makes results the same for every number of threads.
+inline constexpr Index row_chunks = max_threads;
+
+/// One variable as the rows of a term see it: images of it, and the adjoint of the map.
+class RowSide {
+ public:
+  RowSide(const Kernels& kernels, const LinearView& view, Index dim, Index rows)
+      : kernels_(kernels),
+        view_(view),
+        dim_(dim),
+        width_(view.width(dim)),
+        rows_(rows),
+        scatters_(view.kind() == LinearView::Kind::sparse && hypertape::scatters(view.sparse(), width_)) {}
+
+  const LinearView& view() const { return view_; }
+  Index width() const { return width_; }
+
+  /// Multiplications for seeing all rows once, about.
+  Index work() const {
+    if (view_.kind() == LinearView::Kind::dense) return view_.dense().size() * width_;
+    if (view_.kind() == LinearView::Kind::sparse) return view_.sparse().nonZeros() * width_;
+    return rows_ * width_;
+  }
+
+  /// A variable, or a direction in its space, laid out for being seen.
+  struct Operand {
+    const double* vector = nullptr;
+    std::vector<double> copy;
+  };
+
+  void bind(const Vec& v, Operand& operand) const {
+    operand.vector = v.data();
+    if (view_.kind() == LinearView::Kind::shared) {
+      operand.copy.resize(static_cast<std::size_t>(width_ * pack_lanes));
+      for (Index j = 0; j < width_; ++j) std::fill_n(operand.copy.data() + j * pack_lanes, pack_lanes, v[j]);
+    } else if (view_.kind() == LinearView::Kind::dense) {
+      const Index p = view_.dense().cols(), stride = padded(p);
+      operand.copy.resize(static_cast<std::size_t>(width_ * stride));
+      for (Index j = 0; j < width_; ++j)
+        for (Index k = 0; k < p; ++k) operand.copy[static_cast<std::size_t>(j * stride + k)] = v[k * width_ + j];
+    }
+  }
+
+  /// What `n` rows from `first` see, component j at j * pack_lanes: in `image`, or where it stands already. Local views
+  /// clear `finite` if an entry is not.
+  const double* see(const Operand& operand, Index first, Index n, double* image, bool& finite) const {
+    switch (view_.kind()) {
+      case LinearView::Kind::none:
+        return nullptr;
+      case LinearView::Kind::shared:
+        return operand.copy.data();
+      case LinearView::Kind::entries:
+        finite &= kernels_.all_finite(operand.vector + first, n);
+        if (n == pack_lanes) return operand.vector + first;
+        std::copy_n(operand.vector + first, n, image);
+        return image;
+      case LinearView::Kind::columns:
+        finite &= kernels_.rows_to_pack(operand.vector + first * width_, width_, n, image);
+        return image;
+      case LinearView::Kind::dense:
+        multiply_rows(kernels_, view_.dense(), first, n, operand.copy.data(), width_, image, pack_lanes);
+        return image;
+      case LinearView::Kind::sparse:
+        multiply_rows(kernels_, view_.sparse(), first, n, operand.vector, width_, image, pack_lanes);
+        return image;
+    }
+    return nullptr;
+  }
+
+  /// Makes room for the adjoint of views whose rows share entries.
+  void start_adjoint() {
+    if (scatters_)
+      sums_.assign(static_cast<std::size_t>(row_chunks * dim_), 0.0);
+    else if (view_.kind() == LinearView::Kind::sparse)
+      sums_.resize(static_cast<std::size_t>(rows_ * width_));
+    if (view_.kind() == LinearView::Kind::dense)
+      sums_.assign(static_cast<std::size_t>(row_chunks * width_ * padded(view_.dense().cols())), 0.0);
+    if (view_.kind() == LinearView::Kind::shared) sums_.assign(static_cast<std::size_t>(row_chunks * width_), 0.0);
+  }
+
+  /// The adjoint for `n` rows from `first`: into `out` for local views, whose entries it replaces if `is_first`; kept
+  /// for finish_adjoint for others.
+  void add_adjoint(const double* image, Index first, Index n, Index chunk, bool is_first, double* out) {
+    switch (view_.kind()) {
+      case LinearView::Kind::none:
+        return;
+      case LinearView::Kind::entries:
+        for (Index i = 0; i < n; ++i) out[first + i] = image[i] + (is_first ? 0 : out[first + i]);
+        return;
+      case LinearView::Kind::columns:
+        (is_first ? kernels_.pack_to_rows : kernels_.add_pack_to_rows)(image, width_, n, out + first * width_);
+        return;
+      case LinearView::Kind::shared:
+        for (Index j = 0; j < width_; ++j)
+          for (Index i = 0; i < n; ++i)
+            sums_[static_cast<std::size_t>(chunk * width_ + j)] += image[j * pack_lanes + i];
+        return;
+      case LinearView::Kind::dense: {
+        const Index size = width_ * padded(view_.dense().cols());
+        add_transposed(kernels_, view_.dense(), first, n, image, pack_lanes, width_, sums_.data() + chunk * size);
+        return;
+      }
+      case LinearView::Kind::sparse: {
+        if (scatters_) {
+          add_transposed(kernels_, view_.sparse(), first, n, image, pack_lanes, width_, sums_.data() + chunk * dim_);
+          return;
+        }
+        kernels_.pack_to_rows(image, width_, n, sums_.data() + first * width_);
+        return;
+      }
+    }
+  }
+
+  /// Adds what was kept to the entries [begin, end) of out; begin and end are multiples of the width.
+  void finish_adjoint(Index begin, Index end, double* out) const {
+    const auto chunk_sum = [&](Index size, Index at) {
+      double sum = 0;
+      for (Index c = 0; c < row_chunks; ++c) sum += sums_[static_cast<std::size_t>(c * size + at)];
+      return sum;
+    };
+    if (scatters_)
+      for (Index i = begin; i < end; ++i) out[i] += chunk_sum(dim_, i);
+    else if (view_.kind() == LinearView::Kind::sparse)
+      add_columns(kernels_, view_.sparse_columns(), begin / width_, end / width_, sums_.data(), width_, out + begin);
+    if (view_.kind() == LinearView::Kind::shared)
+      for (Index j = begin; j < end; ++j) out[j] += chunk_sum(width_, j);
+    if (view_.kind() == LinearView::Kind::dense) {
+      const Index stride = padded(view_.dense().cols());
+      for (Index j = 0; j < width_; ++j)
+        for (Index k = begin / width_; k < end / width_; ++k)
+          out[k * width_ + j] += chunk_sum(width_ * stride, j * stride + k);
+    }
+  }
+
+  /// Beside the data, which the view refers to; a second copy of it by columns counts.
+  std::size_t bytes() const {
+    std::size_t total = sums_.capacity() * sizeof(double);
+    if (view_.kind() == LinearView::Kind::sparse && !scatters_)
+      total += static_cast<std::size_t>(view_.sparse().nonZeros()) * (sizeof(double) + sizeof(int));
+    return total;
+  }
+
+ private:
+  const Kernels& kernels_;
+  LinearView view_;
+  Index dim_, width_, rows_;
+  bool scatters_;
+  std::vector<double> sums_;
+};
+
+}  // namespace hypertape
