@@ -93,6 +93,38 @@ TEST_CASE("Hessian products of a row are those of a plain tape, in every part an
   }
 }
 
+TEST_CASE("second derivatives in each component are those along unit directions") {
+  for (const RowFunction& f : row_functions()) {
+    CAPTURE(f.name);
+    RowKernel kernel(f.taped, f.widths, weight);
+    TapedProblem reference = f.make_reference();
+    Random random(8);
+    const Batch batch(f.widths, random);
+    std::vector<Vec> expected;
+    std::vector<double> scale;
+    for (int l = 0; l < pack_lanes; ++l) {
+      const Vec x = Batch::rows(batch.b, batch.d, l), y = Batch::row(batch.a, l);
+      expected.emplace_back(f.widths.a);
+      scale.push_back(1e-3);
+      for (Index k = 0; k < f.widths.a; ++k) {
+        const Vec column = reference.hess_g(x, y, Vec::Zero(x.size()), Vec::Unit(f.widths.a, k)).y;
+        expected.back()[k] = column[k];
+        scale.back() += column.lpNorm<1>();
+      }
+    }
+    for (const Fixed fixed : all_fixed) {
+      CAPTURE(static_cast<int>(fixed));
+      const StagedProgram staged = kernel.hessian_diagonal(fixed);
+      CHECK(worst_row(run_staged(staged, batch), expected, scale) < 1e-12);
+      CHECK_FALSE(staged.is_zero);
+      for (const auto* sources : {&staged.prepare_sources, &staged.run_sources}) {
+        CHECK_FALSE(reads(*sources, RowSource::Kind::direction_a));
+        CHECK_FALSE(reads(*sources, RowSource::Kind::direction_b));
+      }
+    }
+  }
+}
+
 TEST_CASE("gradients of a row agree with differences of its values") {
   // Not relative to another tape: a mistake of CppAD, or in how it is used twice the same way, would show here.
   for (const RowFunction& f : row_functions()) {
@@ -148,6 +180,10 @@ TEST_CASE("derivatives that vanish for every row are known to be zero") {
   RowKernel weightless(row_functions()[0].taped, row_functions()[0].widths, 0);
   CHECK(weightless.gradient({true, true, true}, Fixed::nothing).is_zero);
   CHECK(linear.gradient({}, Fixed::nothing).is_zero);
+  CHECK(linear.hessian_diagonal(Fixed::nothing).is_zero);
+  RowKernel bilinear(recorded([](const auto& a, const auto&, const auto&) { return a[0] * a[1]; }), {2, 0, 0}, 1);
+  CHECK(bilinear.hessian_diagonal(Fixed::nothing).is_zero);
+  CHECK_FALSE(bilinear.hessian_product({.a = true}, {.a = true}, Fixed::nothing).is_zero);
 }
 
 TEST_CASE("constant derivatives, and those that are an argument or a datum, come out on every lane") {
@@ -182,6 +218,7 @@ TEST_CASE("an alternative of a row that is not finite and not selected harms not
     CAPTURE(static_cast<int>(fixed));
     const Packs gradient = run_staged(kernel.gradient({true, true, true}, fixed), batch);
     const Packs product = run_staged(kernel.hessian_product({.a = true}, {.a = true, .b = true}, fixed), batch);
+    const Packs diagonal = run_staged(kernel.hessian_diagonal(fixed), batch);
     double worst_value = 0, worst_gradient = 0, worst_product = 0;
     bool finite = true;
     for (int l = 0; l < pack_lanes; ++l) {
@@ -189,11 +226,12 @@ TEST_CASE("an alternative of a row that is not finite and not selected harms not
       const double value = t > 0 ? std::sqrt(t) + std::log(t) : t * t;
       const double slope = t > 0 ? 0.5 / std::sqrt(t) + 1 / t : 2 * t;
       const double curvature = t > 0 ? -0.25 / (t * std::sqrt(t)) - 1 / (t * t) : 2;
-      for (const Packs* packs : {&gradient, &product})
+      for (const Packs* packs : {&gradient, &product, &diagonal})
         for (const Pack& pack : *packs) finite = finite && std::isfinite(pack.lane[l]);
       worst_value = std::max(worst_value, std::abs(gradient[0].lane[l] - value - b * t));
       worst_gradient = std::max(worst_gradient, std::abs(gradient[1].lane[l] - slope - b));
       worst_product = std::max(worst_product, std::abs(product[0].lane[l] - curvature));
+      worst_product = std::max(worst_product, std::abs(diagonal[0].lane[l] - curvature));
       CHECK(gradient[2].lane[l] == t);
       CHECK(product[1].lane[l] == 1);
     }

@@ -90,6 +90,154 @@ TEST_CASE("results are the same to the last bit for every number of threads, mor
   }
 }
 
+TEST_CASE("every entry of the diagonal is that of the products, the same to the last bit for every number of threads") {
+  // Products dense and sparse, scattered and by columns, with columns of the same y; 70 rows: a pack is not full.
+  constexpr Index n = 70;
+  Random random(12);
+  struct Case {
+    const char* name;
+    LinearView view;
+    Index features;
+  };
+  const Index wide = 17000;
+  std::vector<Eigen::Triplet<double>> entries_of_x;
+  for (Index i = 0; i < n; ++i)
+    for (int k = 0; k < 30; ++k)
+      entries_of_x.emplace_back(static_cast<int>(i), static_cast<int>(random.below(wide)), random.normal());
+  SparseRows by_columns(n, wide);
+  by_columns.setFromTriplets(entries_of_x.begin(), entries_of_x.end());
+  REQUIRE_FALSE(scatters(by_columns, 3));
+  const Case cases[] = {{"dense", product(random_dense(n, 41, random), 3), 41},
+                        {"sparse", product(random_sparse(n, 41, random), 3), 41},
+                        {"sparse by columns", product(by_columns, 3), wide}};
+  for (const Case& c : cases)
+    for (const InstructionSet set : instruction_sets()) {
+      CAPTURE(c.name);
+      CAPTURE(to_string(set));
+      const std::vector<Part> g{
+          {0.75, {.y = c.view, .x = entries(), .data = data_of_rows(n, random)}, 0, n},
+          {-0.5, {.y = columns(3), .data = data_of_rows(c.features, random)}, 1, c.features},
+          {0.3, {.y = entries(), .data = data_of_rows(3 * c.features, random)}, 0, 3 * c.features},
+          {2.0, {.x = entries(), .data = data_of_rows(n, random)}, 0, n}};
+      const Dims dims{n, 3 * c.features};
+      const Sample first(dims, random), at(dims, random);
+      RowProblem problem = row_problem(dims, g, g, {.threads = 1, .instructions = set});
+      Vec elsewhere, diagonal, again;
+      REQUIRE(problem.curvature_at(first.x, first.y).diagonal(elsewhere));
+      LinearOperator& H = problem.curvature_at(at.x, at.y);
+      REQUIRE(H.diagonal(diagonal));
+      CHECK(relative(elsewhere, diagonal) > 1e-3);
+      const Vec before = H(at.q);
+      const Index step = c.features > 1000 ? 101 : 1;
+      double worst = 0;
+      for (Index i = 0; i < dims.y; i += step) {
+        const double expected = H(Vec::Unit(dims.y, i))[i];
+        worst = std::max(worst, std::abs(diagonal[i] - expected) / (1e-2 + std::abs(expected)));
+      }
+      CHECK(worst <= 1e-12);
+      CHECK(H(at.q) == before);  // a diagonal leaves the linearisation as it is
+      // Other calls between linearising and the diagonal do not matter, nor how many threads there are.
+      problem.grad_y_g(first.x, first.y);
+      problem.hess_g(first.x, first.y, first.p, first.q);
+      REQUIRE(H.diagonal(again));
+      CHECK(again == diagonal);
+      for (const int threads : {2, 3, 7, 20}) {
+        CAPTURE(threads);
+        RowProblem many = row_problem(dims, g, g, {.threads = threads, .instructions = set});
+        REQUIRE(many.curvature_at(at.x, at.y).diagonal(again));
+        CHECK(again == diagonal);
+      }
+    }
+}
+
+TEST_CASE("a product with several columns is that of one at a time to the last bit, however rows see y") {
+  // Rows that are longer than a block of columns, few and many packs, terms of every kind beside each other.
+  Random random(14);
+  struct Case {
+    const char* name;
+    std::vector<Part> g;
+    Dims dims;
+  };
+  const auto with_others = [&](const LinearView& view, Index n, Index features) {
+    return std::vector<Part>{{0.75, {.y = view, .x = entries(), .data = data_of_rows(n, random)}, 0, n},
+                             {-0.5, {.y = columns(3), .data = data_of_rows(features, random)}, 1, features},
+                             {0.3, {.y = entries(), .data = data_of_rows(3 * features, random)}, 0, 3 * features},
+                             {2.0, {.x = entries(), .data = data_of_rows(n, random)}, 0, n}};
+  };
+  std::vector<Case> cases;
+  for (const Index n : {1, 33, 400})
+    for (const Index features : {2, 41, 1500}) {
+      if (n * features > 100'000) continue;
+      cases.push_back(
+          {"dense", with_others(product(random_dense(n, features, random), 3), n, features), {n, 3 * features}});
+    }
+  cases.push_back({"sparse", with_others(product(random_sparse(70, 41, random), 3), 70, 41), {70, 123}});
+  auto mixed = with_others(product(random_dense(70, 8, random), 3), 70, 8);
+  mixed.push_back({1.5, {.y = product(random_sparse(20, 12, random), 2), .data = data_of_rows(20, random)}, 1, 20});
+  cases.push_back({"dense and sparse", mixed, {70, 24}});
+  auto shared_too = with_others(product(random_dense(70, 2, random), 3), 70, 2);
+  shared_too.push_back({1.5, {.y = shared(), .data = data_of_rows(40, random)}, 1, 40});
+  cases.push_back({"dense and shared", shared_too, {70, 6}});
+  cases.push_back(
+      {"local", {{0.5, {.y = columns(4), .x = entries(), .data = data_of_rows(50, random)}, 0, 50}}, {50, 200}});
+  for (const Case& c : cases)
+    for (const InstructionSet set : instruction_sets())
+      for (const int threads : {1, 3}) {
+        CAPTURE(c.name);
+        CAPTURE(c.dims.y);
+        CAPTURE(to_string(set));
+        CAPTURE(threads);
+        RowProblem problem = row_problem(c.dims, c.g, c.g, {.threads = threads, .instructions = set});
+        const Sample at(c.dims, random);
+        LinearOperator& H = problem.curvature_at(at.x, at.y);
+        std::vector<Vec> v(6);
+        for (Vec& column : v) column = random.normal(c.dims.y);
+        std::string wrong;
+        for (const std::size_t count : {2, 6, 1, 3, 0, 5, 4}) {
+          std::vector<Vec> out(count);
+          H.apply({v.data(), count}, out);
+          for (std::size_t k = 0; k < count; ++k)
+            if (out[k] != H(v[k])) wrong += text(count, ":", k, " ");
+        }
+        CHECK(wrong == "");
+        std::vector<Vec> out(3);
+        v[2][c.dims.y / 2] = std::numeric_limits<double>::infinity();
+        CHECK_THROWS_AS(H.apply({v.data(), 3}, out), NotFinite);
+      }
+}
+
+TEST_CASE("entries of a sparse row that have the same column count together, in the diagonal too") {
+  // Row 0 holds column 1 twice: 2 and 3. g = sum_i a_i^2 / 2, so the diagonal holds squares of columns of X.
+  SparseRows X(2, 3);
+  X.resizeNonZeros(4);
+  const std::array<int, 3> starts{0, 3, 4};
+  const std::array<int, 4> columns_of{1, 0, 1, 2};
+  const std::array<double, 4> values{2, 7, 3, 4};
+  std::copy(starts.begin(), starts.end(), X.outerIndexPtr());
+  std::copy(columns_of.begin(), columns_of.end(), X.innerIndexPtr());
+  std::copy(values.begin(), values.end(), X.valuePtr());
+  const Objective g{
+      sum_rows(0.5, {.y = product(X, 1)}, [](const auto& a, const auto&, const auto&) { return a[0] * a[0]; })};
+  RowProblem problem({1, 3}, g, g);
+  LinearOperator& H = problem.curvature_at(Vec::Zero(1), Vec::Zero(3));
+  Vec diagonal;
+  REQUIRE(H.diagonal(diagonal));
+  CHECK(diagonal == Vec{{49, 25, 16}});
+  CHECK(H(Vec::Unit(3, 1)) == Vec{{35, 25, 0}});
+}
+
+TEST_CASE("the diagonal of a lower level without curvature is zero, and no linear view is needed for one") {
+  Random random(13);
+  const auto linear = [](const auto& a, const auto& b, const auto&) { return a[0] * b[0]; };
+  const auto of_x = [](const auto&, const auto& b, const auto&) { return b[0] * b[0]; };
+  const Objective g{sum_rows(1, {.y = product(random_dense(5, 4, random), 1), .x = entries()}, linear),
+                    sum_rows(1, {.x = entries()}, of_x)};
+  RowProblem problem({5, 4}, g, g);
+  Vec diagonal = Vec::Constant(9, 3.0);
+  REQUIRE(problem.curvature_at(random.normal(5), random.normal(4)).diagonal(diagonal));
+  CHECK(diagonal == Vec::Zero(4));
+}
+
 TEST_CASE("columns of any length are seen and added to in order") {
   Random random(16);
   for (const Index width : {1, 2, 7, 8, 9, 16, 19})

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -151,6 +152,20 @@ struct Sample {
         q(random.normal(dims.y)) {}
 };
 
+/// Entries of the diagonal of d2g/dy2, at most 50 of them, the last included: the operator's own, or by products with
+/// unit vectors if it has none.
+inline Vec some_of_diagonal(BilevelOracle& o, const Sample& at) {
+  LinearOperator& H = o.curvature_at(at.x, at.y);
+  const Index n = H.dim(), count = std::min<Index>(n, 50);
+  Vec out(count), diagonal;
+  const bool has_one = H.diagonal(diagonal);
+  for (Index k = 0; k < count; ++k) {
+    const Index i = n - 1 - k * n / count;
+    out[k] = has_one ? diagonal[i] : H(Vec::Unit(n, i))[i];
+  }
+  return out;
+}
+
 inline std::vector<Answer> answers(BilevelOracle& o, const Sample& at) {
   std::vector<Answer> all;
   all.push_back({"f", Vec{{o.f(at.x, at.y)}}});
@@ -164,6 +179,7 @@ inline std::vector<Answer> answers(BilevelOracle& o, const Sample& at) {
   all.push_back({"grad_y g with grad_x g", g.y});
   all.push_back({"grad_y_g", o.grad_y_g(at.x, at.y)});
   all.push_back({"curvature", o.curvature_at(at.x, at.y)(at.q)});
+  all.push_back({"diagonal", some_of_diagonal(o, at)});
   all.push_back({"cross_product", o.cross_product(at.x, at.y, at.q)});
   all.push_back({"adjoint_cross_product", o.adjoint_cross_product(at.x, at.y, at.p)});
   const HessianProduct hf = o.hess_f(at.x, at.y, at.p, at.q), hg = o.hess_g(at.x, at.y, at.p, at.q);

@@ -68,6 +68,20 @@ TEST_CASE("every instruction set gives the same answers, for few and for many co
     }
 }
 
+TEST_CASE("a linearisation that is refused leaves the one before, and its diagonal, as they were") {
+  const TwoTerms two(70);
+  RowProblem problem = row_problem(two.dims, two.f, two.g);
+  Random random(17);
+  const Sample at(two.dims, random), other(two.dims, random);
+  LinearOperator& H = problem.curvature_at(at.x, at.y);
+  Vec before, after, spoilt = other.y;
+  REQUIRE(H.diagonal(before));
+  spoilt[4] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(problem.curvature_at(other.x, spoilt), NotFinite);
+  REQUIRE(H.diagonal(after));
+  CHECK(after == before);
+}
+
 TEST_CASE("answers depend on the arguments only: going to another x and back changes nothing") {
   const TwoTerms two(70);
   RowProblem problem = row_problem(two.dims, two.f, two.g);
@@ -224,7 +238,7 @@ TEST_CASE("misuse is refused: sizes, numbers that are not finite, threads, terms
   const auto outside = []<class S>(const VecT<S>& a_i, const VecT<S>&, const VecT<S>& d) -> S { return a_i[0] * d[0]; };
   CHECK_THROWS_WITH_AS(RowProblem({1, 4}, {sum_rows(1, {.y = entries()}, outside)}, objective(two.g)),
                        "row function: reads d[0], but d has 0 entries", std::invalid_argument);
-  CHECK(answers(problem, a).size() == 16);  // still in order
+  CHECK(answers(problem, a).size() == 17);  // still in order
 }
 
 TEST_CASE("a problem can be moved, and its curvature with it") {

@@ -65,8 +65,8 @@ int wrong_images(const Kernels& kernels, const Matrix& X, Index first, Index row
   return wrong;
 }
 
-/// The same of G += z' X[first ..), from a G that is not zero.
-int wrong_transposed(const Kernels& kernels, const RowMat& X, Index first, Index rows, const RowMat& Z) {
+/// The same of G += z' X[first ..), with X as it is and with its entries squared, from a G that is not zero.
+int wrong_transposed(const Kernels& kernels, const RowMat& X, Index first, Index rows, const RowMat& Z, bool squared) {
   const Index width = Z.cols(), stride = rows + 3, p = X.cols(), stride_g = padded(p);
   Buffer z(static_cast<std::size_t>(width * stride), guard), G(static_cast<std::size_t>(width * stride_g + 16), guard);
   for (Index j = 0; j < width; ++j)
@@ -74,19 +74,23 @@ int wrong_transposed(const Kernels& kernels, const RowMat& X, Index first, Index
   for (Index j = 0; j < width; ++j)
     for (Index k = 0; k < p; ++k)
       G[static_cast<std::size_t>(j * stride_g + k)] = static_cast<double>(j) - 0.5 * static_cast<double>(k);
-  add_transposed(kernels, X, first, rows, z.data(), stride, width, G.data());
+  add_transposed(kernels, X, first, rows, z.data(), stride, width, G.data(), squared);
   int wrong = 0;
   for (Index j = 0; j < width; ++j)
     for (Index k = 0; k < p; ++k) {
       double expected = static_cast<double>(j) - 0.5 * static_cast<double>(k), scale = std::abs(expected);
       for (Index i = first; i < first + rows; ++i) {
-        expected += Z(i, j) * X(i, k);
-        scale += std::abs(Z(i, j) * X(i, k));
+        const double term = Z(i, j) * X(i, k) * (squared ? X(i, k) : 1);
+        expected += term;
+        scale += std::abs(term);
       }
       wrong += !(std::abs(G[static_cast<std::size_t>(j * stride_g + k)] - expected) <= 1e-13 * scale);
     }
   for (std::size_t k = static_cast<std::size_t>(width * stride_g); k < G.size(); ++k) wrong += G[k] != guard;
   return wrong;
+}
+int wrong_transposed(const Kernels& kernels, const RowMat& X, Index first, Index rows, const RowMat& Z) {
+  return wrong_transposed(kernels, X, first, rows, Z, false) + wrong_transposed(kernels, X, first, rows, Z, true);
 }
 
 /// About one entry in four, with some rows and columns empty: the first, the last and some between.
@@ -193,6 +197,26 @@ TEST_CASE("a long row is summed over all its blocks of columns") {
   }
 }
 
+TEST_CASE("images of several matrices at once are those of one at a time to the last bit") {
+  const Kernels& k = kernels(every_set());
+  Random random(6);
+  for (const Index p : {3, 100, 1500, 9001})  // rows of one block, and of several
+    for (const Index width : {1, 2, 5, 10, 13})
+      for (const Index count : {2, 3, 4}) {
+        CAPTURE(p);
+        CAPTURE(width);
+        CAPTURE(count);
+        const Index n = 7, stride = 8;
+        const RowMat X = random_matrix(n, p, random);
+        const Buffer W = padded_rows(random_matrix(count * width, p, random));
+        Buffer together(static_cast<std::size_t>(count * width * stride), guard), alone = together;
+        multiply_rows(k, X, 0, n, W.data(), width, together.data(), stride, count);
+        for (Index c = 0; c < count; ++c)
+          multiply_rows(k, X, 0, n, W.data() + c * width * padded(p), width, alone.data() + c * width * stride, stride);
+        CHECK(together == alone);
+      }
+}
+
 TEST_CASE("sparse products agree with Eigen for every width, with empty rows and columns") {
   const Kernels& k = kernels(every_set());
   for (const Index p : {1, 2, 7, 8, 9, 16, 17, 31, 100})
@@ -211,14 +235,12 @@ TEST_CASE("sparse products agree with Eigen for every width, with empty rows and
         wrong += wrong_images(k, X, range.first, range.second, w, width, expected, scale);
       CHECK(wrong == 0);
 
-      const Mat sums = dense.transpose() * Z, sums_scale = dense.cwiseAbs().transpose() * Z.cwiseAbs();
-      int wrong_sums = 0;
-      for (const Index first : {Index{0}, p / 3, p - 1})
-        for (const Index last : {first, first + 1, (first + p + 1) / 2, p}) {
-          Buffer G(static_cast<std::size_t>((last - first) * width + 16), guard);
-          for (Index e = 0; e < (last - first) * width; ++e)
-            G[static_cast<std::size_t>(e)] = static_cast<double>(e % 11);
-          add_columns(k, columns, first, last, z.data(), width, G.data());
+      for (const bool squared : {false, true}) {
+        CAPTURE(squared);
+        const Mat factor = squared ? dense.cwiseAbs2() : dense;
+        const Mat sums = factor.transpose() * Z, sums_scale = factor.cwiseAbs().transpose() * Z.cwiseAbs();
+        int wrong_sums = 0;
+        const auto check = [&](const Buffer& G, Index first, Index last) {  // from entries e % 11
           for (std::size_t e = 0; e < G.size(); ++e) {
             const Index column = static_cast<Index>(e) / width, j = static_cast<Index>(e) % width;
             if (column < last - first) {
@@ -229,8 +251,26 @@ TEST_CASE("sparse products agree with Eigen for every width, with empty rows and
               wrong_sums += G[e] != guard;
             }
           }
-        }
-      CHECK(wrong_sums == 0);
+        };
+        const auto start = [&](Index first, Index last) {
+          Buffer G(static_cast<std::size_t>((last - first) * width + 16), guard);
+          for (Index e = 0; e < (last - first) * width; ++e)
+            G[static_cast<std::size_t>(e)] = static_cast<double>(e % 11);
+          return G;
+        };
+        for (const Index first : {Index{0}, p / 3, p - 1})
+          for (const Index last : {first, first + 1, (first + p + 1) / 2, p}) {
+            Buffer G = start(first, last);
+            add_columns(k, columns, first, last, z.data(), width, G.data(), squared);
+            check(G, first, last);
+          }
+        Buffer G = start(0, p);
+        const Mat by_component = Z;  // stored by columns
+        add_transposed(k, X, 0, n / 2, by_component.data(), n, width, G.data(), squared);
+        add_transposed(k, X, n / 2, n - n / 2, by_component.data() + n / 2, n, width, G.data(), squared);
+        check(G, 0, p);
+        CHECK(wrong_sums == 0);
+      }
     }
 }
 

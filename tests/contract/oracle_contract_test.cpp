@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cmath>
 #include <memory>
 
 #include "contract/allocations.hpp"
@@ -78,6 +80,17 @@ TEST_CASE("products are linear and fit together") {
     CHECK(relative(H(a.v + 2 * b.v), H(a.v) + 2 * H(b.v)) < 1e-12);
     CHECK(relative(o.cross_product(a.x, a.y, a.v + 2 * b.v),
                    o.cross_product(a.x, a.y, a.v) + 2 * o.cross_product(a.x, a.y, b.v)) < 1e-12);
+    const std::array both{a.v, b.v};
+    std::array<Vec, 2> products;
+    H.apply(both, products);
+    CHECK(products[0] == H(a.v));
+    CHECK(products[1] == H(b.v));
+    Vec diagonal;
+    CHECK(H.diagonal(diagonal) == H.has_diagonal());
+    for (Index i = 0; i < diagonal.size(); i += 1 + diagonal.size() / 20) {
+      const Vec column = H(Vec::Unit(o.dims().y, i));
+      CHECK(std::abs(diagonal[i] - column[i]) <= 1e-12 * column.norm());
+    }
     if (!o.has_second_order()) return;
     const Vec no_x = Vec::Zero(o.dims().x), no_y = Vec::Zero(o.dims().y);
     const HessianProduct along_y = o.hess_g(a.x, a.y, no_x, a.v), along_x = o.hess_g(a.x, a.y, a.u, no_y);
@@ -99,11 +112,15 @@ TEST_CASE("in-place primitives of taped problems allocate nothing after the firs
     Random random(4);
     const Draw first(o, random), second(o, random);
     Vec gx, gy, g, Hv, Cv, Ctu;
+    const std::array columns{first.v, second.v, first.v};
+    std::array<Vec, 3> products;
     const auto all = [&](const Draw& a) {
       o.f(a.x, a.y);
       o.grad_f(a.x, a.y, gx, gy);
       o.grad_y_g(a.x, a.y, g);
       o.curvature_at(a.x, a.y).apply(a.v, Hv);
+      o.curvature_at(a.x, a.y).diagonal(Hv);
+      o.curvature_at(a.x, a.y).apply(columns, products);
       o.cross_product(a.x, a.y, a.v, Cv);
       o.g(a.x, a.y);
       o.grad_g(a.x, a.y, gx, gy);

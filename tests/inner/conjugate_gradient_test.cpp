@@ -132,3 +132,62 @@ TEST_CASE("trouble is a status with numbers") {
                       "conjugate_gradient: refresh = 0, must be positive");
   }
 }
+
+TEST_CASE("the energy bound (8a): above the error, and close to it, where mu is right or too small") {
+  for (const double kappa : {10.0, 1e3})
+    for (const double part : {1.0, 0.5, 0.1}) {
+      CAPTURE(kappa);
+      CAPTURE(part);
+      const Mat A = problems::generate_quadratic({.dims = {1, 60}, .kappa = kappa}).A;
+      const double mu = problems::symmetric_eigenvalues(A).minCoeff();
+      DenseOperator op(A);
+      const Vec b = Random(2).normal(60), exact = problems::Cholesky(A).solve(b);
+      const Vec start = Random(3).normal(60);
+      double worst = 0;
+      for (int steps = 0; steps <= 40; ++steps) {
+        CAPTURE(steps);
+        Vec q = start;
+        const auto result = conjugate_gradient(op, b, q, {.max_iterations = steps, .mu = part * mu});
+        const double error = std::sqrt((q - exact).dot(A * (q - exact)));
+        CHECK(error <= result.energy_bound * (1 + 1e-9));
+        CHECK(result.curvature >= mu * (1 - 1e-9));
+        // What the iterates gained is what the error lost.
+        const double first = (start - exact).dot(A * (start - exact));
+        CHECK(result.gained == doctest::Approx(first - error * error).epsilon(1e-6));
+        if (steps >= 5 && error > 1e-8) worst = std::max(worst, result.energy_bound / error);
+      }
+      // |r| / sqrt(mu), the bound without (8a), is off by up to sqrt(kappa).
+      CHECK(worst < (part == 1 ? 4 : 10));
+    }
+}
+
+TEST_CASE("the energy bound fails for a mu that is too large: the test above has teeth") {
+  const Mat A = problems::generate_quadratic({.dims = {1, 60}, .kappa = 1e3}).A;
+  const double mu = problems::symmetric_eigenvalues(A).minCoeff();
+  DenseOperator op(A);
+  const Vec b = Random(2).normal(60), exact = problems::Cholesky(A).solve(b);
+  bool broken = false;
+  for (int steps = 1; steps <= 20; ++steps) {
+    Vec q = Vec::Zero(60);
+    const auto result = conjugate_gradient(op, b, q, {.max_iterations = steps, .mu = 10 * mu});
+    broken = broken || std::sqrt((q - exact).dot(A * (q - exact))) > 1.01 * result.energy_bound;
+  }
+  CHECK(broken);
+}
+
+TEST_CASE("stopping by energy, and the energy norm of an inverse") {
+  const Mat A = problems::generate_quadratic({.dims = {1, 60}, .kappa = 100}).A;
+  const double mu = problems::symmetric_eigenvalues(A).minCoeff();
+  DenseOperator op(A);
+  const Vec b = Random(2).normal(60), exact = problems::Cholesky(A).solve(b);
+  Vec q = Vec::Zero(60);
+  const auto result = conjugate_gradient(op, b, q, {.max_iterations = 1000, .mu = mu, .energy = 1e-3});
+  CHECK(result.status == Status::converged);
+  CHECK(result.energy_bound <= 1e-3);
+  CHECK(std::sqrt((q - exact).dot(A * (q - exact))) <= 1e-3);
+  const double norm = inverse_energy(op, b, mu, q);
+  CHECK(norm >= std::sqrt(b.dot(exact)) * (1 - 1e-12));
+  CHECK(norm <= std::sqrt(b.dot(exact)) * 1.0001);
+  DenseOperator indefinite(-A);
+  CHECK(std::isnan(inverse_energy(indefinite, b, mu, q)));
+}

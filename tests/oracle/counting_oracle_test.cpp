@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hypertape/autodiff/row_problem.hpp"
 #include "hypertape/autodiff/taped_problem.hpp"
 #include "support/hand_written_oracle.hpp"
 
@@ -52,6 +53,71 @@ TEST_CASE("each kind of call is counted where it belongs, and nothing else is") 
   CHECK(oracle.counts().total() == 11);
   oracle.reset_counts();
   CHECK(oracle.counts().total() == 0);
+}
+
+namespace {
+
+/// One whose curvature knows its diagonal.
+RowProblem problem_with_diagonal() {
+  const auto quartic = [](const auto& a, const auto& b, const auto&) { return a[0] * a[0] * a[0] * a[0] * b[0]; };
+  const Objective g{sum_rows(1, {.y = entries(), .x = entries()}, quartic)};
+  return {{2, 2}, g, g};
+}
+
+}  // namespace
+
+TEST_CASE("a diagonal counts as one product, is made within the budget, and costs nothing where there is none") {
+  RowProblem problem = problem_with_diagonal();
+  CountingOracle reached(problem);
+  CountingOracle oracle(static_cast<BilevelOracle&>(reached));
+  const Vec x{{1, 2}}, y{{-1, 3}}, expected{{12, 216}};
+  LinearOperator& H = oracle.curvature_at(x, y);
+  CHECK(H.has_diagonal());
+  CHECK(oracle.counts() == OracleCounts{});
+  Vec diagonal;
+  CHECK(H.diagonal(diagonal));
+  CHECK(diagonal == expected);
+  CHECK(oracle.counts() == OracleCounts{.hv = 1});
+  CHECK(reached.counts() == OracleCounts{.hv = 1});
+  oracle.limit({.calls = 2});
+  CHECK(H.diagonal(diagonal));
+  CHECK_THROWS_WITH_AS(H.diagonal(diagonal), "2 oracle calls, all that are allowed", BudgetSpent);
+  CHECK(reached.counts() == OracleCounts{.hv = 2});
+
+  TapedProblem taped = small_problem();
+  testing::HandWrittenOracle hand_written;
+  for (BilevelOracle* without : {static_cast<BilevelOracle*>(&taped), static_cast<BilevelOracle*>(&hand_written)}) {
+    CountingOracle counting(*without);
+    const Vec at_x = Vec::Ones(without->dims().x), at_y = Vec::Ones(without->dims().y), kept{{4, 5}};
+    Vec out = kept;
+    CHECK_FALSE(without->curvature_at(at_x, at_y).has_diagonal());
+    CHECK_FALSE(counting.curvature_at(at_x, at_y).has_diagonal());
+    CHECK_FALSE(counting.curvature_at(at_x, at_y).diagonal(out));
+    CHECK(out == kept);
+    CHECK(counting.counts() == OracleCounts{});
+  }
+}
+
+TEST_CASE("a product with several columns counts one for each, and is made only if all are left") {
+  TapedProblem problem = small_problem();
+  CountingOracle reached(problem);
+  CountingOracle oracle(static_cast<BilevelOracle&>(reached));
+  const Vec x{{0.5, -1}}, y{{2, 3}};
+  const std::vector<Vec> v{Vec{{1, -4}}, Vec{{2, 5}}, Vec{{3, 6}}};
+  std::vector<Vec> out(3), expected(3);
+  problem.curvature_at(x, y).apply(v, expected);
+  LinearOperator& H = oracle.curvature_at(x, y);
+  H.apply(v, out);
+  CHECK(out == expected);
+  CHECK(oracle.counts() == OracleCounts{.hv = 3});
+  CHECK(reached.counts() == OracleCounts{.hv = 3});
+  oracle.limit({.calls = 5});
+  CHECK_THROWS_WITH_AS(H.apply(v, out), "3 oracle calls, 3 more would be beyond 5", BudgetSpent);
+  CHECK(reached.counts() == OracleCounts{.hv = 3});
+  H.apply({v.data(), 2}, {out.data(), 2});
+  CHECK(reached.counts() == OracleCounts{.hv = 5});
+  H.apply(std::span<const Vec>(), std::span<Vec>());
+  CHECK(oracle.counts() == OracleCounts{.hv = 5});
 }
 
 TEST_CASE("a refused call is not counted") {

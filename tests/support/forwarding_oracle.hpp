@@ -4,7 +4,7 @@
 
 namespace hypertape::testing {
 
-enum class Call { f, grad_f, grad_y_g, linearise, curvature, cross_product, other };
+enum class Call { f, grad_f, grad_y_g, linearise, curvature, cross_product, diagonal, other };
 
 /// Any oracle, with something done around each of its calls.
 class ForwardingOracle : public BilevelOracle {
@@ -22,6 +22,7 @@ class ForwardingOracle : public BilevelOracle {
    public:
     explicit Curvature(ForwardingOracle& owner) : owner_(owner) {}
     Index dim() const override { return owner_.dims().y; }
+    bool has_diagonal() const override { return inner->has_diagonal(); }
     LinearOperator* inner = nullptr;
 
    private:
@@ -29,6 +30,11 @@ class ForwardingOracle : public BilevelOracle {
       owner_.before();
       inner->apply(v, out);
       owner_.after(Call::curvature, nullptr, &out);
+    }
+    void do_diagonal(Vec& out) override {
+      owner_.before();
+      inner->diagonal(out);
+      owner_.after(Call::diagonal, nullptr, &out);
     }
     ForwardingOracle& owner_;
   };

@@ -122,6 +122,22 @@ StagedProgram RowKernel::hessian_product(RowParts direction, RowParts wanted, Fi
   return stage(outputs, fixed);
 }
 
+StagedProgram RowKernel::hessian_diagonal(Fixed fixed) {
+  const IntoGraph into(graph_);
+  const auto entry = slot_.enter();
+  auto& [tape, point] = *tape_;
+  const CppAD::vector<Symbol> none(point.size());  // zeros
+  tape.Forward(0, point);
+  std::vector<Symbol> outputs;
+  for (int k = 0; k < widths_.a; ++k) {
+    CppAD::vector<Symbol> along = none;
+    along[static_cast<std::size_t>(k)] = 1.0;
+    tape.Forward(1, along);
+    outputs.push_back(Symbol(2 * weight_) * tape.Forward(2, none)[0]);  // phi(a + t e_k) = ... + t^2 phi_kk / 2 + ...
+  }
+  return stage(outputs, fixed);
+}
+
 StagedProgram RowKernel::stage(const std::vector<Symbol>& outputs, Fixed fixed) {
   const int last_fixed = fixed == Fixed::nothing ? -1 : fixed == Fixed::b ? 1 : 2;
   const auto at = [](auto& v, int i) -> auto& { return v[static_cast<std::size_t>(i)]; };

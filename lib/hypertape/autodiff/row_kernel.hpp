@@ -66,6 +66,9 @@ class RowKernel {
   /// The wanted parts (a, b) of Hess(weight * phi) times a direction that has the given parts.
   StagedProgram hessian_product(RowParts direction, RowParts wanted, Fixed fixed);
 
+  /// The second derivatives d2(weight * phi)/da_k^2, one for each component of a.
+  StagedProgram hessian_diagonal(Fixed fixed);
+
  private:
   StagedProgram stage(const std::vector<Symbol>& outputs, Fixed fixed);
   std::vector<Symbol> inputs(RowSource::Kind kind, int count);

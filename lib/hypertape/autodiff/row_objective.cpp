@@ -29,6 +29,7 @@ RowParts wanted_of(RowPass pass) {
       return {.value = true, .a = true, .b = true};
     case RowPass::gradient_y:
     case RowPass::curvature:
+    case RowPass::diagonal:
     case RowPass::adjoint_cross:
       return {.a = true};
     case RowPass::cross:
@@ -36,6 +37,13 @@ RowParts wanted_of(RowPass pass) {
     default:
       return {.a = true, .b = true};
   }
+}
+
+/// Argument k: y, x, the directions in y, the direction in x.
+std::span<const Vec> vectors_of(const RowArguments& arguments, std::size_t k) {
+  if (k == 2) return arguments.q;
+  const Vec* const v = std::array{arguments.y, arguments.x, static_cast<const Vec*>(nullptr), arguments.p}[k];
+  return {v, v != nullptr ? std::size_t{1} : 0};
 }
 
 StagedProgram derive(RowKernel& kernel, RowPass pass) {
@@ -48,6 +56,8 @@ StagedProgram derive(RowKernel& kernel, RowPass pass) {
       return kernel.gradient(wanted, Fixed::b);
     case RowPass::curvature:
       return kernel.hessian_product({.a = true}, wanted, Fixed::a_and_b);
+    case RowPass::diagonal:
+      return kernel.hessian_diagonal(Fixed::nothing);
     case RowPass::cross:
       return kernel.hessian_product({.a = true}, wanted, Fixed::nothing);
     case RowPass::adjoint_cross:
@@ -103,19 +113,18 @@ class RowObjective::TermRun {
   void bind(RowPass pass, const RowArguments& arguments, bool preparing, int threads) {
     PassState& s = state(pass, threads);
     const auto& needs = preparing ? s.prepare_needs : s.run_needs;
-    if (needs[0]) y_.bind(*arguments.y, operands_[0]);
-    if (needs[1]) x_.bind(*arguments.x, operands_[1]);
-    if (needs[2]) y_.bind(*arguments.q, operands_[2]);
-    if (needs[3]) x_.bind(*arguments.p, operands_[3]);
-    if (!preparing && wanted_of(pass).a) y_.start_adjoint();
-    if (!preparing && wanted_of(pass).b) x_.start_adjoint();
+    for (std::size_t k = 0; k < 4; ++k)
+      if (needs[k]) side(k).bind(vectors_of(arguments, k), operands_[k]);
+    if (!preparing && wanted_of(pass).a)
+      y_.start_adjoint(static_cast<Index>(arguments.out_y.size()), /*squared=*/pass == RowPass::diagonal);
+    if (!preparing && wanted_of(pass).b) x_.start_adjoint(1, /*squared=*/false);
     if (preparing) s.stored.resize(static_cast<std::size_t>(packs() * s.staged.stored));
   }
 
   void prepare_pack(RowPass pass, Index pack, Worker& worker, std::size_t thread) {
     PassState& s = *states_[static_cast<std::size_t>(pass)];
     auto& scratch = s.prepare_scratch[thread];
-    read(s.staged.prepare_sources, s.prepare_needs, s, pack, worker, scratch.inputs());
+    read(s.staged.prepare_sources, s.prepare_needs, s, pack, 0, worker, scratch.inputs());
     for (Index k = 0; k < s.staged.stored; ++k) scratch.outputs()[k] = stored(s, pack, k);
     s.staged.prepare.run(kernels_, scratch);
   }
@@ -125,18 +134,20 @@ class RowObjective::TermRun {
                   const RowArguments& arguments, bool is_first = false) {
     PassState& s = *states_[static_cast<std::size_t>(pass)];
     auto& scratch = s.run_scratch[thread];
-    read(s.staged.run_sources, s.run_needs, s, pack, worker, scratch.inputs());
     const RowParts wanted = wanted_of(pass);
-    double** out = scratch.outputs();
-    if (wanted.value) *out++ = worker.value.lane;
-    for (Index j = 0; j < y_.width() && wanted.a; ++j) *out++ = worker.out_a.data() + j * pack_lanes;
-    for (Index j = 0; j < x_.width() && wanted.b; ++j) *out++ = worker.out_b.data() + j * pack_lanes;
-    s.staged.run.run(kernels_, scratch);
+    double* out_a = worker.out_a.data();
+    for (Index c = 0; c < std::max<Index>(1, static_cast<Index>(arguments.q.size())); ++c) {
+      read(s.staged.run_sources, s.run_needs, s, pack, c, worker, scratch.inputs());
+      double** out = scratch.outputs();
+      if (wanted.value) *out++ = worker.value.lane;
+      for (Index j = 0; j < y_.width() && wanted.a; ++j, out_a += pack_lanes) *out++ = out_a;
+      for (Index j = 0; j < x_.width() && wanted.b; ++j) *out++ = worker.out_b.data() + j * pack_lanes;
+      s.staged.run.run(kernels_, scratch);
+    }
 
     const Index first = pack * pack_lanes, n = count(pack);
-    if (wanted.a) y_.add_adjoint(worker.out_a.data(), first, n, chunk, is_first, arguments.out_y->data());
-    if (wanted.b && x_.width() > 0)
-      x_.add_adjoint(worker.out_b.data(), first, n, chunk, false, arguments.out_x->data());
+    if (wanted.a) y_.add_adjoint(worker.out_a.data(), first, n, chunk, is_first, arguments.out_y);
+    if (wanted.b && x_.width() > 0) x_.add_adjoint(worker.out_b.data(), first, n, chunk, false, {arguments.out_x, 1});
     double sum = 0;
     if (wanted.value)
       for (Index i = 0; i < n; ++i) sum += worker.value.lane[i];
@@ -203,12 +214,14 @@ class RowObjective::TermRun {
     return s.stored[static_cast<std::size_t>(pack * s.staged.stored + k)].lane;
   }
 
-  void read(const std::vector<RowSource>& sources, const std::array<bool, 4>& needs, PassState& s, Index pack,
+  /// Where the inputs of a program are read for a pack of rows: of the directions in y, number c.
+  void read(const std::vector<RowSource>& sources, const std::array<bool, 4>& needs, PassState& s, Index pack, Index c,
             Worker& worker, const double** inputs) {
     std::array<const double*, 4> seen{};
     const Index first = pack * pack_lanes, n = count(pack);
     for (std::size_t k = 0; k < 4; ++k)
-      if (needs[k]) seen[k] = side(k).see(operands_[k], first, n, worker.images[k].data(), worker.finite);
+      if (needs[k])
+        seen[k] = side(k).see(operands_[k], k == 2 ? c : 0, first, n, worker.images[k].data(), worker.finite);
     for (const RowSource& source : sources) {
       const int k = operand_of(source.kind);
       if (k >= 0)
@@ -232,11 +245,11 @@ class RowObjective::TermRun {
 RowObjective::RowObjective(Dims dims, const Objective& terms, int threads, const Kernels& kernels)
     : dims_(dims), threads_(threads) {
   workers_.resize(static_cast<std::size_t>(threads));
-  Index width_y = 1, width_x = 1, unit = 1;
+  Index width_x = 1, unit = 1;
   for (const Term& term : terms) {
     terms_.push_back(std::make_unique<TermRun>(kernels, term, dims));
     TermRun& run = *terms_.back();
-    width_y = std::max(width_y, run.y().width());
+    width_y_ = std::max(width_y_, run.y().width());
     width_x = std::max(width_x, run.x().width());
     // Tiles end where packs of local terms end, and between the columns of products.
     if (run.y().view().is_local()) unit = std::lcm(unit, pack_lanes * run.y().width());
@@ -245,8 +258,8 @@ RowObjective::RowObjective(Dims dims, const Objective& terms, int threads, const
   tile_ = (preferred_tile + unit - 1) / unit * unit;
   for (Worker& worker : workers_) {
     for (std::size_t k = 0; k < 4; ++k)
-      worker.images[k].assign(static_cast<std::size_t>((k % 2 == 0 ? width_y : width_x) * pack_lanes), 0.0);
-    worker.out_a.assign(static_cast<std::size_t>(width_y * pack_lanes), 0.0);
+      worker.images[k].assign(static_cast<std::size_t>((k % 2 == 0 ? width_y_ : width_x) * pack_lanes), 0.0);
+    worker.out_a.assign(static_cast<std::size_t>(width_y_ * pack_lanes), 0.0);
     worker.out_b.assign(static_cast<std::size_t>(width_x * pack_lanes), 0.0);
   }
 }
@@ -262,8 +275,10 @@ void RowObjective::for_chunks(Index work, const F& f) {
 void RowObjective::require_finite(RowPass pass, const RowArguments& arguments, std::size_t k) const {
   const bool whole = pass == RowPass::hessian;
   const std::array names{"y", "x", whole ? "q" : "v", whole ? "p" : "u"};
-  const Vec* const v = std::array{arguments.y, arguments.x, arguments.q, arguments.p}[k];
-  if (v != nullptr) require_vector(arguments.where, names[k], *v, k % 2 == 0 ? dims_.y : dims_.x, threads_);
+  const std::span<const Vec> vectors = vectors_of(arguments, k);
+  for (const Vec& v : vectors)
+    require_vector(arguments.where, vectors.size() == 1 ? names[k] : "a column", v, k % 2 == 0 ? dims_.y : dims_.x,
+                   threads_);
 }
 
 void RowObjective::require_finite_before(RowPass pass, const RowArguments& arguments) {
@@ -304,6 +319,11 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
     });
   };
 
+  const std::size_t room = arguments.q.size() * static_cast<std::size_t>(width_y_ * pack_lanes);
+  for (Worker& worker : workers_)
+    for (auto* packs : {&worker.images[2], &worker.out_a})
+      if (packs->size() < room) packs->resize(room);
+
   std::vector<TermRun*>& active = active_;
   active.clear();
   for (auto& term : terms_)
@@ -315,7 +335,6 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   }
   if (wanted.a) {
     const Index tiles = (dims_.y + tile_ - 1) / tile_;
-    double* const out = arguments.out_y->data();
     Index work = dims_.y;
     for (TermRun* term : active)
       if (term->y().view().kind() == LinearView::Kind::sparse || in_tiles(*term)) work += term->work();
@@ -331,9 +350,12 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
             term->run_pack(pass, k, c, workers_[thread], thread, arguments, is_first);
           is_first = false;
         }
-        if (is_first) std::fill(out + begin, out + end, 0.0);
-        for (TermRun* term : active)
-          if (!term->y().view().is_local()) term->y().finish_adjoint(begin, end, out);
+        for (Index column = 0; column < static_cast<Index>(arguments.out_y.size()); ++column) {
+          Vec& out = arguments.out_y[static_cast<std::size_t>(column)];
+          if (is_first) std::fill(out.data() + begin, out.data() + end, 0.0);
+          for (TermRun* term : active)
+            if (!term->y().view().is_local()) term->y().finish_adjoint(begin, end, column, out);
+        }
       }
     });
     for (TermRun* term : active)
@@ -341,7 +363,7 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   }
   if (wanted.b)
     for (TermRun* term : active)
-      if (term->x().width() > 0) term->x().finish_adjoint(0, dims_.x, arguments.out_x->data());
+      if (term->x().width() > 0) term->x().finish_adjoint(0, dims_.x, 0, *arguments.out_x);
   if (wanted.value) {
     double sum = 0;
     for (TermRun* term : active) sum = std::accumulate(term->values.begin(), term->values.end(), sum);
@@ -350,6 +372,13 @@ void RowObjective::run(RowPass pass, const RowArguments& arguments) {
   for (const Worker& worker : workers_)
     if (!worker.finite)
       for (std::size_t k = 0; k < 4; ++k) require_finite(pass, arguments, k);
+}
+
+bool RowObjective::may_share_rows() const {
+  const auto has = [this](LinearView::Kind kind) {
+    return std::any_of(terms_.begin(), terms_.end(), [&](const auto& term) { return term->y().view().kind() == kind; });
+  };
+  return has(LinearView::Kind::dense) && !has(LinearView::Kind::sparse);
 }
 
 std::size_t RowObjective::bytes() const {

@@ -1,5 +1,6 @@
 #include "hypertape/autodiff/row_problem.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hypertape/autodiff/row_objective.hpp"
@@ -15,6 +16,9 @@ void require_terms(const char* level, const Objective& terms) {
     require(std::isfinite(terms[i].weight), level, ": weight of term ", i, " = ", terms[i].weight, ", must be finite");
 }
 
+// Columns of a product that are made in one pass over the rows: few, so that they stay in cache beside those rows.
+constexpr std::size_t most_columns = 4;
+
 double plain_value(const Objective& terms, const Vec& x, const Vec& y) {
   double sum = 0;
   for (const Term& term : terms) sum += term.value(x, y);
@@ -28,6 +32,7 @@ struct RowProblem::Impl final : LinearOperator {
   Objective f_terms, g_terms;
   RowObjective f, g;
   Vec prepared_x;  // the x for which gradient_y is prepared
+  Vec x, y;        // where the curvature is
 
   Impl(Dims d, Objective ft, Objective gt, int threads, const Kernels& kernels)
       : dims(d),
@@ -37,10 +42,21 @@ struct RowProblem::Impl final : LinearOperator {
         g(d, g_terms, threads, kernels) {}
 
   Index dim() const override { return dims.y; }
+  bool has_diagonal() const override { return true; }
 
  private:
   void do_apply(const Vec& v, Vec& out) override {
-    g.run(RowPass::curvature, {.where = "linear operator", .q = &v, .out_y = &out});
+    g.run(RowPass::curvature, {.where = "linear operator", .q = {&v, 1}, .out_y = {&out, 1}});
+  }
+  void do_apply_columns(std::span<const Vec> v, std::span<Vec> out) override {
+    const std::size_t together = g.may_share_rows() ? most_columns : 1;
+    for (std::size_t k = 0; k < v.size(); k += together) {
+      const std::size_t n = std::min(together, v.size() - k);
+      g.run(RowPass::curvature, {.where = "linear operator", .q = v.subspan(k, n), .out_y = out.subspan(k, n)});
+    }
+  }
+  void do_diagonal(Vec& out) override {
+    g.run(RowPass::diagonal, {.where = "linear operator", .x = &x, .y = &y, .out_y = {&out, 1}});
   }
 };
 
@@ -71,7 +87,8 @@ PlainFunctions RowProblem::plain() const {
 
 std::size_t RowProblem::bytes() const {
   require_not_moved_from();
-  return impl_->f.bytes() + impl_->g.bytes();
+  const Index held = impl_->prepared_x.size() + impl_->x.size() + impl_->y.size();
+  return impl_->f.bytes() + impl_->g.bytes() + static_cast<std::size_t>(held) * sizeof(double);
 }
 
 double RowProblem::do_f(const Vec& x, const Vec& y) {
@@ -82,7 +99,8 @@ double RowProblem::do_f(const Vec& x, const Vec& y) {
 
 double RowProblem::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
   double value = 0;
-  impl_->f.run(RowPass::gradient, {.where = "grad_f", .x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
+  impl_->f.run(RowPass::gradient,
+               {.where = "grad_f", .x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = {&gy, 1}});
   return value;
 }
 
@@ -91,16 +109,18 @@ void RowProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
     impl_->g.prepare(RowPass::gradient_y, {.where = "grad_y_g", .x = &x});
     impl_->prepared_x = x;
   }
-  impl_->g.run(RowPass::gradient_y, {.where = "grad_y_g", .x = &x, .y = &y, .out_y = &out});
+  impl_->g.run(RowPass::gradient_y, {.where = "grad_y_g", .x = &x, .y = &y, .out_y = {&out, 1}});
 }
 
 LinearOperator& RowProblem::do_curvature_at(const Vec& x, const Vec& y) {
   impl_->g.prepare(RowPass::curvature, {.where = "curvature_at", .x = &x, .y = &y});
+  impl_->x = x;
+  impl_->y = y;
   return *impl_;
 }
 
 void RowProblem::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
-  impl_->g.run(RowPass::cross, {.where = "cross_product", .x = &x, .y = &y, .q = &v, .out_x = &out});
+  impl_->g.run(RowPass::cross, {.where = "cross_product", .x = &x, .y = &y, .q = {&v, 1}, .out_x = &out});
 }
 
 double RowProblem::do_g(const Vec& x, const Vec& y) {
@@ -111,22 +131,24 @@ double RowProblem::do_g(const Vec& x, const Vec& y) {
 
 double RowProblem::do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
   double value = 0;
-  impl_->g.run(RowPass::gradient, {.where = "grad_g", .x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = &gy});
+  impl_->g.run(RowPass::gradient,
+               {.where = "grad_g", .x = &x, .y = &y, .value = &value, .out_x = &gx, .out_y = {&gy, 1}});
   return value;
 }
 
 void RowProblem::do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
-  impl_->g.run(RowPass::adjoint_cross, {.where = "adjoint_cross_product", .x = &x, .y = &y, .p = &u, .out_y = &out});
+  impl_->g.run(RowPass::adjoint_cross,
+               {.where = "adjoint_cross_product", .x = &x, .y = &y, .p = &u, .out_y = {&out, 1}});
 }
 
 void RowProblem::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
   impl_->f.run(RowPass::hessian,
-               {.where = "hess_f", .x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
+               {.where = "hess_f", .x = &x, .y = &y, .p = &p, .q = {&q, 1}, .out_x = &out_x, .out_y = {&out_y, 1}});
 }
 
 void RowProblem::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
   impl_->g.run(RowPass::hessian,
-               {.where = "hess_g", .x = &x, .y = &y, .p = &p, .q = &q, .out_x = &out_x, .out_y = &out_y});
+               {.where = "hess_g", .x = &x, .y = &y, .p = &p, .q = {&q, 1}, .out_x = &out_x, .out_y = {&out_y, 1}});
 }
 
 }  // namespace hypertape

@@ -30,6 +30,31 @@ void require_indices(const SparseRows& X) {
   }
 }
 
+/// Sums entries of a row that have the same column: images would be the same without, diagonals of Hessians are not.
+void merge_entries(SparseRows& X) {
+  X.makeCompressed();
+  std::vector<int> place(static_cast<std::size_t>(X.cols()), -1);  // where the last entry of a column was put
+  int* const starts = X.outerIndexPtr();
+  int end = 0;
+  for (Index i = 0, begin = starts[0]; i < X.rows(); ++i) {
+    const int row = end;
+    for (Index e = begin; e < starts[i + 1]; ++e) {
+      const int column = X.innerIndexPtr()[e];
+      int& at = place[static_cast<std::size_t>(column)];
+      if (at >= row) {
+        X.valuePtr()[at] += X.valuePtr()[e];
+      } else {
+        at = end++;
+        X.innerIndexPtr()[at] = column;
+        X.valuePtr()[at] = X.valuePtr()[e];
+      }
+    }
+    begin = starts[i + 1];
+    starts[i + 1] = end;
+  }
+  X.resizeNonZeros(end);
+}
+
 /// X, compressed, by columns. Eigen's own conversion would allocate aligned memory (core/types.hpp).
 std::shared_ptr<const SparseColumns> by_columns(const SparseRows& X) {
   auto out = std::make_shared<SparseColumns>(X.rows(), X.cols());
@@ -86,7 +111,7 @@ LinearView product(const SparseRows& X, Index width) {
   require(X.rows() > 0 && X.cols() > 0, "product: X is ", X.rows(), " x ", X.cols(), ", must not be empty");
   require_indices(X);  // before it is copied
   const auto kept = std::make_shared<SparseRows>(X);
-  kept->makeCompressed();
+  merge_entries(*kept);
   for (Index e = 0; e < kept->nonZeros(); ++e)
     require(std::isfinite(kept->valuePtr()[e]), "product: X has entries that are not finite");
   LinearView view;

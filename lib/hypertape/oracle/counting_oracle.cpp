@@ -17,19 +17,34 @@ double CountingOracle::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
-void CountingOracle::count(std::int64_t& kind, std::int64_t* second) {
-  const std::int64_t calls = second != nullptr ? 2 : 1;
+void CountingOracle::require_budget(std::int64_t calls) const {
   if (counts_.total() > budget_.calls - calls)
-    throw BudgetSpent(Status::call_limit, text(counts_.total(), " oracle calls, all that are allowed"));
+    throw BudgetSpent(Status::call_limit,
+                      calls == 1 || counts_.total() >= budget_.calls
+                          ? text(counts_.total(), " oracle calls, all that are allowed")
+                          : text(counts_.total(), " oracle calls, ", calls, " more would be beyond ", budget_.calls));
   if (budget_.seconds < std::numeric_limits<double>::infinity() && seconds() > budget_.seconds)
     throw BudgetSpent(Status::time_limit, text(seconds(), " s, allowed are ", budget_.seconds));
-  ++kind;
-  if (second != nullptr) ++*second;
+}
+
+void CountingOracle::count(std::int64_t& kind, std::int64_t calls) {
+  require_budget(calls);
+  kind += calls;
 }
 
 void CountingOracle::CountingOperator::do_apply(const Vec& v, Vec& out) {
   owner_.count(owner_.counts_.hv);
   counted->do_apply(v, out);
+}
+
+void CountingOracle::CountingOperator::do_apply_columns(std::span<const Vec> v, std::span<Vec> out) {
+  owner_.count(owner_.counts_.hv, static_cast<std::int64_t>(v.size()));
+  counted->do_apply_columns(v, out);
+}
+
+void CountingOracle::CountingOperator::do_diagonal(Vec& out) {
+  owner_.count(owner_.counts_.hv);
+  counted->do_diagonal(out);
 }
 
 double CountingOracle::do_f(const Vec& x, const Vec& y) { return oracle_.do_f(x, y); }
@@ -72,7 +87,9 @@ void CountingOracle::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const V
 }
 
 void CountingOracle::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
-  count(counts_.hv, &counts_.jv);
+  require_budget(2);
+  ++counts_.hv;
+  ++counts_.jv;
   oracle_.do_hess_g(x, y, p, q, out_x, out_y);
 }
 

@@ -14,7 +14,7 @@ struct OracleCounts {
   std::int64_t f = 0;   ///< Gc(f): gradients of f, both parts together
   std::int64_t g = 0;   ///< Gc(g): gradients of g
   std::int64_t jv = 0;  ///< JV(g): products d2g/dxdy v and their adjoints
-  std::int64_t hv = 0;  ///< HV(g): products d2g/dy2 v
+  std::int64_t hv = 0;  ///< HV(g): products d2g/dy2 v, and diagonals of d2g/dy2
 
   std::int64_t total() const { return f + g + jv + hv; }
   bool operator==(const OracleCounts&) const = default;
@@ -35,8 +35,9 @@ class BudgetSpent : public std::runtime_error {
 
 /// Any oracle with its calls counted. The count is made by this wrapper, never declared by a solver.
 ///
-/// Values of f and g are free: they come with a gradient. Linearising (curvature_at) is free, its products count. A
-/// product with the whole Hessian of f counts as one HV; one with the whole Hessian of g as one HV and one JV.
+/// Values of f and g are free: they come with a gradient. Linearising (curvature_at) is free, its products count, one
+/// with several columns as one for each, and its diagonal counts as one HV. A product with the whole Hessian of f
+/// counts as one HV; one with the whole Hessian of g as one HV and one JV.
 class CountingOracle final : public BilevelOracle {
  public:
   /// Refers to `oracle`, which must outlive this object.
@@ -64,10 +65,13 @@ class CountingOracle final : public BilevelOracle {
    public:
     CountingOperator(CountingOracle& owner) : owner_(owner) {}
     Index dim() const override { return owner_.dims().y; }
+    bool has_diagonal() const override { return counted->has_diagonal(); }
     LinearOperator* counted = nullptr;
 
    private:
     void do_apply(const Vec& v, Vec& out) override;
+    void do_apply_columns(std::span<const Vec> v, std::span<Vec> out) override;
+    void do_diagonal(Vec& out) override;
     CountingOracle& owner_;
   };
 
@@ -84,8 +88,11 @@ class CountingOracle final : public BilevelOracle {
 
   const std::shared_ptr<OneThread>& place() const override { return oracle_.place(); }
 
-  /// One more call of a kind, or of two at once, or BudgetSpent.
-  void count(std::int64_t& kind, std::int64_t* second = nullptr);
+  /// BudgetSpent unless so many calls more are allowed.
+  void require_budget(std::int64_t calls) const;
+
+  /// So many calls more of a kind, or BudgetSpent.
+  void count(std::int64_t& kind, std::int64_t calls = 1);
 
   BilevelOracle& oracle_;
   OracleCounts counts_;

@@ -42,19 +42,20 @@ struct Compressed {
 /// columns are a compile-time width, held in registers (tests/benchmarks/bench_oracles has the figures). W is given as
 /// `width` rows of padded(p) entries, zeros behind the p-th (dense X), or as p rows of length `width` (sparse X): the
 /// layout each kernel reads in order. Images z = X W' are stored by component: z[j * stride + i] for component j of row
-/// i. X points to the first of the rows that are meant.
+/// i. X points to the first of the rows that are meant. `squared` stands for X with the squares of its entries.
 struct Kernels {
   using Index = std::ptrdiff_t;
 
   void (*run)(const Instruction* code, std::size_t count, const double* const* slots, double* const* outputs);
 
-  /// z = X W'. The first `whole` rows may be read up to padded(p), past their end.
-  void (*multiply_dense)(const double* X, Index p, Index rows, Index whole, const double* W, Index width, double* z,
-                         Index stride);
+  /// z = X W'. The first `whole` rows may be read up to padded(p), past their end. Rows are summed in blocks of
+  /// `columns`, a multiple of eight; a component is then the same to the last bit whatever the width.
+  void (*multiply_dense)(const double* X, Index p, Index rows, Index whole, const double* W, Index width, Index columns,
+                         double* z, Index stride);
 
   /// G += z' X, G being `width` rows of padded(p) entries, of which those behind the p-th are left undefined.
   void (*add_transposed_dense)(const double* X, Index p, Index rows, Index whole, const double* z, Index stride,
-                               Index width, double* G);
+                               Index width, bool squared, double* G);
 
   /// z = X W' for rows [first, first + rows). `far`: W does not stay in cache, rows of it are fetched ahead.
   void (*multiply_sparse)(Compressed X, Index first, Index rows, const double* W, Index width, bool far, double* z,
@@ -62,10 +63,11 @@ struct Kernels {
 
   /// G += z' X for rows [first, first + rows), G being p rows of length `width`.
   void (*add_transposed_sparse)(Compressed X, Index first, Index rows, const double* z, Index stride, Index width,
-                                double* G);
+                                bool squared, double* G);
 
   /// G[k - first] += sum_i X(i, k) z[i] for columns k in [first, last), z and G being rows of length `width`.
-  void (*add_columns)(Compressed columns, Index first, Index last, const double* z, Index width, bool far, double* G);
+  void (*add_columns)(Compressed columns, Index first, Index last, const double* z, Index width, bool far, bool squared,
+                      double* G);
 
   /// Between `n` <= pack_lanes rows of `width` components, one row after the other, and a pack, stored by component:
   /// component j of row i at j * pack_lanes + i. The first returns whether all entries are finite.

@@ -13,7 +13,6 @@ constexpr int max_width = accumulators / 2;  // wider products are made in parts
 constexpr int row_tile = 4;                  // rows that share what is loaded of W
 
 constexpr Index least(Index a, Index b) { return a < b ? a : b; }
-constexpr Index most(Index a, Index b) { return a < b ? b : a; }
 
 /// Calls f.template operator()<width>() for 1 <= width <= max.
 template <int max, class F>
@@ -58,14 +57,12 @@ void multiply_tile(const double* X, Index p, Index columns, const double* W, Ind
     for (int i = 0; i < rows; ++i) z[j * stride + i] = sums[i * width + j] + (first ? 0 : z[j * stride + i]);
 }
 
-void multiply_dense(const double* X, Index p, Index rows, Index whole, const double* W, Index width, double* z,
-                    Index stride) {
+void multiply_dense(const double* X, Index p, Index rows, Index whole, const double* W, Index width, Index columns,
+                    double* z, Index stride) {
   const Index stride_w = padded(p);
   // Parts of equal width: 10 is made of 5 and 5, so that a part of W stays in the first cache.
   constexpr Index most_width = accumulators / row_tile;
   const Index parts = (width + most_width - 1) / most_width, part = (width + parts - 1) / parts;
-  const Index most_columns = most(64, 4096 / width / 8 * 8);
-  const Index blocks = (p + most_columns - 1) / most_columns, columns = padded((p + blocks - 1) / blocks);
   for (Index k = 0; k < p; k += columns)
     for (Index i = 0; i < whole; i += row_tile)
       for (Index j = 0; j < width; j += part)
@@ -87,9 +84,25 @@ void multiply_dense(const double* X, Index p, Index rows, Index whole, const dou
     }
 }
 
+/// Calls f.template operator()<squared>().
+template <class F>
+void with_flag(bool squared, const F& f) {
+  if (squared)
+    f.template operator()<true>();
+  else
+    f.template operator()<false>();
+}
+
+/// An entry of X, or some, as it stands or squared.
+template <bool squared, class T>
+T entry_of(T x) {
+  if constexpr (squared) return x * x;
+  return x;
+}
+
 /// A few registers of columns of G, over all rows of the block. Reads X past the end of a row, for columns of G that
 /// nobody reads. Meanwhile the next block is fetched.
-template <int width, int registers>
+template <int width, int registers, bool squared>
 void add_transposed_tile(const double* X, Index p, Index rows, const double* z, Index stride, double* G,
                          Index stride_g) {
   Simd s[width][registers];
@@ -97,7 +110,7 @@ void add_transposed_tile(const double* X, Index p, Index rows, const double* z, 
     for (int r = 0; r < registers; ++r) s[j][r] = load(G + j * stride_g + r * simd_lanes);
   for (Index i = 0; i < rows; ++i) {
     Simd x[registers];
-    for (int r = 0; r < registers; ++r) x[r] = load(X + i * p + r * simd_lanes);
+    for (int r = 0; r < registers; ++r) x[r] = entry_of<squared>(load(X + i * p + r * simd_lanes));
     if (i % row_tile >= row_tile / 2)
       for (int r = 0; r < registers; ++r) __builtin_prefetch(X + (i + rows) * p + r * simd_lanes, 0, 2);
     for (int j = 0; j < width; ++j)
@@ -108,22 +121,24 @@ void add_transposed_tile(const double* X, Index p, Index rows, const double* z, 
 }
 
 void add_transposed_dense(const double* X, Index p, Index rows, Index whole, const double* z, Index stride, Index width,
-                          double* G) {
+                          bool squared, double* G) {
   const Index stride_g = padded(p);
   const Index parts = (width + max_width - 1) / max_width, part = (width + parts - 1) / parts;
-  for (Index j0 = 0; j0 < width; j0 += part)
-    with_constant<max_width>(least(part, width - j0), [&]<int w>() {
-      constexpr int registers = 2;
-      double* const g = G + j0 * stride_g;
-      const double* const zj = z + j0 * stride;
-      Index k = 0;
-      for (; k + registers * simd_lanes <= stride_g; k += registers * simd_lanes)
-        add_transposed_tile<w, registers>(X + k, p, whole, zj, stride, g + k, stride_g);
-      if (k < stride_g) add_transposed_tile<w, 1>(X + k, p, whole, zj, stride, g + k, stride_g);
-    });
-  for (Index i = whole; i < rows; ++i)
-    for (Index j = 0; j < width; ++j)
-      for (Index k = 0; k < p; ++k) G[j * stride_g + k] += X[i * p + k] * z[j * stride + i];
+  with_flag(squared, [&]<bool square>() {
+    for (Index j0 = 0; j0 < width; j0 += part)
+      with_constant<max_width>(least(part, width - j0), [&]<int w>() {
+        constexpr int registers = 2;
+        double* const g = G + j0 * stride_g;
+        const double* const zj = z + j0 * stride;
+        Index k = 0;
+        for (; k + registers * simd_lanes <= stride_g; k += registers * simd_lanes)
+          add_transposed_tile<w, registers, square>(X + k, p, whole, zj, stride, g + k, stride_g);
+        if (k < stride_g) add_transposed_tile<w, 1, square>(X + k, p, whole, zj, stride, g + k, stride_g);
+      });
+    for (Index i = whole; i < rows; ++i)
+      for (Index j = 0; j < width; ++j)
+        for (Index k = 0; k < p; ++k) G[j * stride_g + k] += entry_of<square>(X[i * p + k]) * z[j * stride + i];
+  });
 }
 
 /// `width` doubles in registers: whole ones, then halves and quarters of them for the rest.
@@ -175,11 +190,13 @@ struct Row {
 constexpr int prefetch_ahead = 12;  // entries of a sparse row or column
 constexpr int max_gathered = 32;    // wider rows are gathered in parts
 
-/// sum over the entries of value * from[index], rows being `stride` apart, fetched ahead if `from` is far away. Entries
-/// are summed in two interleaved parts, so that an addition need not wait for the one before, where registers suffice.
-template <int width, bool far>
+/// sum over the entries of value (or its square) * from[index], rows being `stride` apart, fetched ahead if `from` is
+/// far away. Entries are summed in two interleaved parts, so that an addition need not wait for the one before, where
+/// registers suffice.
+template <int width, bool far, bool squared = false>
 Row<width> gather(const double* values, const int* indices, Index entries, const double* from, Index stride) {
   const auto row_of = [&](Index e) { return from + static_cast<Index>(indices[e]) * stride; };
+  const auto value = [&](Index e) { return entry_of<squared>(values[e]); };
   const auto fetch = [&](Index e) {
     const double* const next = row_of(e);
     for (int line = 0; line < width; line += 8) __builtin_prefetch(next + line);
@@ -187,11 +204,11 @@ Row<width> gather(const double* values, const int* indices, Index entries, const
   };
   Row<width> even, odd;
   const auto add_two = [&](Index e) {
-    even.add(values[e], Row<width>::read(row_of(e)));
+    even.add(value(e), Row<width>::read(row_of(e)));
     if constexpr (2 * (Row<width>::whole + 1) <= accumulators)
-      odd.add(values[e + 1], Row<width>::read(row_of(e + 1)));
+      odd.add(value(e + 1), Row<width>::read(row_of(e + 1)));
     else
-      even.add(values[e + 1], Row<width>::read(row_of(e + 1)));
+      even.add(value(e + 1), Row<width>::read(row_of(e + 1)));
   };
   Index e = 0;
   if constexpr (far)
@@ -201,21 +218,19 @@ Row<width> gather(const double* values, const int* indices, Index entries, const
       add_two(e);
     }
   for (; e + 1 < entries; e += 2) add_two(e);
-  if (e < entries) even.add(values[e], Row<width>::read(row_of(e)));
+  if (e < entries) even.add(value(e), Row<width>::read(row_of(e)));
   even.add(1, odd);
   return even;
 }
 
-/// Calls f.template operator()<part width, far>(first component) for parts of a row of `width`.
+/// Calls f.template operator()<part width, flag>(first component) for parts of a row of `width`.
 template <class F>
-void for_parts(Index width, bool far, const F& f) {
-  for (Index j = 0; j < width; j += max_gathered)
-    with_constant<max_gathered>(least(max_gathered, width - j), [&]<int w>() {
-      if (far)
-        f.template operator()<w, true>(j);
-      else
-        f.template operator()<w, false>(j);
-    });
+void for_parts(Index width, bool flag, const F& f) {
+  with_flag(flag, [&]<bool constant>() {
+    for (Index j = 0; j < width; j += max_gathered)
+      with_constant<max_gathered>(least(max_gathered, width - j),
+                                  [&]<int w>() { f.template operator()<w, constant>(j); });
+  });
 }
 
 void multiply_sparse(Compressed X, Index first, Index rows, const double* W, Index width, bool far, double* z,
@@ -231,8 +246,8 @@ void multiply_sparse(Compressed X, Index first, Index rows, const double* W, Ind
 }
 
 void add_transposed_sparse(Compressed X, Index first, Index rows, const double* z, Index stride, Index width,
-                           double* G) {
-  for_parts(width, false, [&]<int w, bool>(Index j0) {
+                           bool squared, double* G) {
+  for_parts(width, squared, [&]<int w, bool square>(Index j0) {
     for (Index i = 0; i < rows; ++i) {
       double image[w];
       for (int j = 0; j < w; ++j) image[j] = z[(j0 + j) * stride + i];
@@ -240,22 +255,26 @@ void add_transposed_sparse(Compressed X, Index first, Index rows, const double* 
       for (int e = X.starts[first + i]; e < X.starts[first + i + 1]; ++e) {
         double* const g = G + static_cast<Index>(X.indices[e]) * width + j0;
         Row<w> sum = Row<w>::read(g);
-        sum.add(X.values[e], row);
+        sum.add(entry_of<square>(X.values[e]), row);
         sum.write(g);
       }
     }
   });
 }
 
-void add_columns(Compressed columns, Index first, Index last, const double* z, Index width, bool far, double* G) {
-  for_parts(width, far, [&]<int w, bool is_far>(Index j0) {
-    for (Index k = first; k < last; ++k) {
-      const int begin = columns.starts[k], end = columns.starts[k + 1];
-      double* const g = G + (k - first) * width + j0;
-      Row<w> sum = Row<w>::read(g);
-      sum.add(1, gather<w, is_far>(columns.values + begin, columns.indices + begin, end - begin, z + j0, width));
-      sum.write(g);
-    }
+void add_columns(Compressed columns, Index first, Index last, const double* z, Index width, bool far, bool squared,
+                 double* G) {
+  with_flag(squared, [&]<bool square>() {
+    for_parts(width, far, [&]<int w, bool is_far>(Index j0) {
+      for (Index k = first; k < last; ++k) {
+        const int begin = columns.starts[k], end = columns.starts[k + 1];
+        double* const g = G + (k - first) * width + j0;
+        Row<w> sum = Row<w>::read(g);
+        sum.add(1,
+                gather<w, is_far, square>(columns.values + begin, columns.indices + begin, end - begin, z + j0, width));
+        sum.write(g);
+      }
+    });
   });
 }
 
