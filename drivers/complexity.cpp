@@ -62,6 +62,8 @@ std::string radius(const Scale& s) { return exact(0.01 * s.target / s.L); }
 
 // The settings that are most likely to reach the accuracy come first: no later one may take more calls.
 
+std::vector<Settings> nothing_to_tune(const Scale&) { return {{}}; }
+
 std::vector<Settings> aid_grid(const Scale& s) {
   return all_combinations({{"steps", {"5", "2", "1", "10", "20"}},
                            {"products", {"5", "2", "1", "10"}},
@@ -105,7 +107,7 @@ std::vector<Settings> rahgd_grid(const Scale& s) {
 std::vector<Settings> prahgd_grid(const Scale& s) { return with(rahgd_grid(s), {{"r", radius(s)}}); }
 
 std::vector<Settings> gradient_restart_grid(const Scale& s) {
-  return with(accelerated_lower(s), {{"theta", "0"}, {"gradient_restart", "true"}});
+  return with(accelerated_lower(s), {{"theta", "auto"}, {"gradient_restart", "true"}});
 }
 
 std::vector<Settings> pragda_grid(const Scale& s) {
@@ -143,6 +145,7 @@ struct Method {
 };
 
 const std::vector<Method> methods{
+    {"auto", "auto", nothing_to_tune},
     {"BA (warm)", "ba", ba_grid},
     {"AID-BiO", "aid", aid_grid},
     {"ITD-BiO", "itd", itd_grid},
@@ -151,6 +154,7 @@ const std::vector<Method> methods{
     {"RAHGD, gradient restart", "rahgd", gradient_restart_grid},
     {"PAID-BiO", "paid", paid_grid},
     {"PRAHGD", "prahgd", prahgd_grid},
+    {"auto, minimax", "auto", nothing_to_tune, true},
     {"GDA", "gda", gda_grid, true},
     {"perturbed GDA", "perturbed_gda", perturbed_gda_grid, true},
     {"PRAGDA", "pragda", pragda_grid, true},
@@ -192,12 +196,14 @@ OracleCounts calls_needed(const Method& method, Settings settings, problems::Pro
     reached = i.counts;
     return false;
   };
-  settings.insert(settings.begin(), {{"mu", exact(problem.constants.mu)},
-                                     {"l", exact(problem.constants.l)},
-                                     {"tolerance", "0"},
-                                     {"max_iterations", "100000000"},
-                                     {"max_calls", std::to_string(most)}});
-  solver(method.solver).solve(*problem.oracle, settings, problem.start, observer);
+  const SolverEntry& entry = solver(method.solver);
+  for (const auto& [option, value] : Settings{{"mu", exact(problem.constants.mu)},
+                                              {"l", exact(problem.constants.l)},
+                                              {"tolerance", "0"},
+                                              {"max_iterations", "100000000"},
+                                              {"max_calls", std::to_string(most)}})
+    if (entry.has_option(option)) settings.emplace_back(option, value);
+  entry.solve(*problem.oracle, settings, problem.start, observer);
   return reached;
 }
 
@@ -443,7 +449,7 @@ int run(const po::variables_map& given) {
   const auto folder = given["out"].as<std::string>();
   std::filesystem::create_directories(folder);
   drivers::Report report{"complexity",
-                         "Oracle calls of every solver, tuned on its grid for each point and seed.",
+                         "Oracle calls of every solver, all but auto tuned on their grids for each point and seed.",
                          {},
                          {},
                          drivers::given_options(given)};
@@ -469,8 +475,9 @@ int main(int argc, char** argv) {
       "counts oracle calls against the condition number kappa of the lower level and against the accuracy\n"
       "epsilon, for every solver, and fits the slopes beside the exponents of the paper's tables. Against kappa on\n"
       "quadratics with C = I (Hess Phi of condition kappa^2, minimax: kappa), against epsilon on sums of fourth\n"
-      "powers. Each method is tuned on its grid for each point and seed; what no setting reaches within the budget\n"
-      "is left out. Needs no data; takes about a quarter of an hour on two cores. Exit code 0, or 2 after misuse.";
+      "powers. Each method but auto is tuned on its grid for each point and seed; what no setting reaches within the\n"
+      "budget is left out. Needs no data; takes about a quarter of an hour on two cores. Exit code 0, or 2 after "
+      "misuse.";
   line.examples =
       "  complexity\n"
       "  complexity --study epsilon --epsilons 1e-1,1e-2,1e-3 --seeds 5\n"

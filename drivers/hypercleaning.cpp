@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
   line.examples =
       "  hypercleaning                                       generated data\n"
       "  scripts/get-data mnist && hypercleaning --data data/mnist\n"
-      "  hypercleaning --data data/fashion-mnist --corruption 0.2 --solver rahgd,aid --max-calls 20000\n"
+      "  hypercleaning --data data/fashion-mnist --corruption 0.2 --solver auto,rahgd,aid --max-calls 20000\n"
       "  hypercleaning --data data/mnist --levels 0.35,0.32 --max-seconds 600 --max-calls 1000000\n"
       "  hypercleaning --data data/mnist --tune --tune-calls 1500 --out results/tuned\n"
       "  hypercleaning --data data/mnist --config results/tuned/tuned.cfg\n" +
@@ -268,7 +268,7 @@ int main(int argc, char** argv) {
       "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"),
       "seed of splits, wrong labels, perturbations");
-  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid", "6000");
+  drivers::add_comparison_options(line.options, "auto,rahgd,prahgd,ba,aid,itd,paid", "6000");
   drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
                              "folder with 20news-bydate-train and 20news-bydate-test (default: generated documents)")(
       "threads", po::value<int>()->default_value(0)->value_name("N"), "threads (0: all)")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"), "seed of the split and of perturbations");
-  drivers::add_comparison_options(line.options, "rahgd,prahgd,ba,aid,itd,paid", "2000");
+  drivers::add_comparison_options(line.options, "auto,rahgd,prahgd,ba,aid,itd,paid", "2000");
   drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

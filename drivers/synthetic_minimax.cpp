@@ -30,9 +30,12 @@ drivers::Figure shape() {
   return figure;
 }
 
-/// Calls until Phi is in the basin for several seeds, each solver as it ran before; writes seeds.csv.
-void print_seeds(problems::Problem problem, const drivers::SolverSettings& used, const std::string& folder, int seeds) {
-  std::cout << "  calls until Phi - Phi* <= " << basin << ", median and range of " << seeds << " seeds\n";
+/// Calls until Phi is in the basin for several seeds, each solver as it ran before, but no run ends for its gradient;
+/// writes seeds.csv.
+void print_seeds(problems::Problem problem, const std::vector<std::pair<std::string, Settings>>& used,
+                 const std::string& folder, int seeds) {
+  std::cout << "  calls until Phi - Phi* <= " << basin << " at tolerance 0, median and range of " << seeds
+            << " seeds\n";
   std::ostringstream csv = text_stream();
   csv << "solver,seed,calls\n";
   for (const auto& [name, settings] : used) {
@@ -129,7 +132,7 @@ int main(int argc, char** argv) {
                              "near (next to the saddle), far, or both")(
       "seeds", po::value<int>()->default_value(21)->value_name("N"), "seeds for the table of calls")(
       "seed", po::value<std::uint64_t>()->default_value(1)->value_name("N"), "seed of the runs that are drawn");
-  drivers::add_comparison_options(line.options, "pragda,gda,perturbed_gda,imcn");
+  drivers::add_comparison_options(line.options, "auto,pragda,gda,perturbed_gda,imcn");
   drivers::add_tuning_options(line.options);
   return drivers::run_driver(argc, argv, std::move(line), run);
 }

@@ -31,6 +31,20 @@ void refuse_negative_counts(const po::parsed_options& parsed) {
   }
 }
 
+/// Refuses what does not begin with a dash: Boost does too, but does not say what it was.
+po::parsed_options parse(int argc, char** argv, const po::options_description& options) {
+  po::options_description all;
+  all.add(options).add_options()("stray", po::value<std::vector<std::string>>());
+  auto parsed = po::command_line_parser(argc, argv)
+                    .options(all)
+                    .positional(po::positional_options_description().add("stray", -1))
+                    .run();
+  for (const auto& given : parsed.options)
+    if (given.position_key >= 0) throw po::error(text(given.value.front(), ": options begin with --"));
+  parsed.description = &options;
+  return parsed;
+}
+
 /// Adds what a config file says. Of options that may be given more than once, those of the file come first, so that the
 /// command line has the last word.
 void read_config(const std::string& file, const po::options_description& options, po::variables_map& given) {
@@ -66,7 +80,7 @@ int run_driver(int argc, char** argv, CommandLine command_line,
                           "read further options from FILE, lines `name = value`; the command line goes first")(
         "help,h", "show this help");
     po::variables_map given;
-    const auto parsed = po::command_line_parser(argc, argv).options(options).positional({}).run();
+    const auto parsed = parse(argc, argv, options);
     refuse_negative_counts(parsed);
     po::store(parsed, given);
     int code = 0;
@@ -112,7 +126,10 @@ std::vector<std::pair<std::string, std::string>> given_options(const po::variabl
 std::vector<std::string> split(const std::string& list) {
   std::vector<std::string> out;
   std::istringstream in(list);
-  for (std::string item; std::getline(in, item, ',');) out.push_back(item);
+  for (std::string item; std::getline(in, item, ',');) {
+    const auto begin = item.find_first_not_of(' '), end = item.find_last_not_of(' ');
+    out.push_back(begin == std::string::npos ? "" : item.substr(begin, end - begin + 1));
+  }
   return out;
 }
 
@@ -120,8 +137,7 @@ std::vector<double> numbers(const po::variables_map& given, const std::string& o
   const auto list = given[option].as<std::string>();
   std::vector<double> out;
   for (const std::string& item : split(list)) {
-    const auto number =
-        to_number<double>(std::string_view(item).substr(std::min(item.find_first_not_of(' '), item.size())));
+    const auto number = to_number<double>(item);
     require(number.has_value(), "--", option, " ", list, ", must be numbers, separated by commas");
     out.push_back(*number);
   }

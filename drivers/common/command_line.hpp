@@ -25,7 +25,7 @@ int run_driver(int argc, char** argv, CommandLine command_line,
 /// What was given, defaults included, by name.
 std::vector<std::pair<std::string, std::string>> given_options(const boost::program_options::variables_map& given);
 
-/// The items of a list, `a,b,c`.
+/// The items of a list, `a,b,c`, without blanks around them.
 std::vector<std::string> split(const std::string& list);
 
 /// The numbers of an option that is a list, `1,2.5,1e-3`; throws std::invalid_argument if it is none.

@@ -15,6 +15,7 @@
 #include "drivers/common/tuning.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/inner/lanczos.hpp"
+#include "hypertape/outer/print.hpp"
 
 namespace hypertape::drivers {
 
@@ -43,10 +44,15 @@ std::string known_solvers() {
 
 std::string comparison_help(const std::string& name) {
   return text(
-      "\nInto results/", name,
+      "\nIn the table, |grad Phi| is the norm of the gradient as computed. Its error is at most the bound, and about "
+      "the\n"
+      "estimate, where there is one; \"converged by\" tells which of them the tolerance was compared with. Gc(f) and\n"
+      "Gc(g) count gradients of f and g, JV and HV products with d2g/dxdy and d2g/dy2.\n"
+      "\nInto results/",
+      name,
       " or --out: trace.csv (iterations), summary.json (how runs ended, with what options), x_SOLVER.csv (the\n"
       "solution), and with experiments figures (.svg, .png, .gnuplot), report.html, tuning.json and tuned.cfg.\n"
-      "Exit code 0: every run converged or kept its budget; 1: a run met trouble; 2: misuse.\n"
+      "Exit code 0: no run met trouble; 1: one ended as not_finite, diverged, indefinite or failed; 2: misuse.\n"
       "\nSolvers (--options SOLVER lists what --set can give them):\n",
       known_solvers());
 }
@@ -61,15 +67,16 @@ std::string output_folder(const po::variables_map& given, const std::string& nam
 
 void add_comparison_options(po::options_description& options, const std::string& default_solvers,
                             const std::string& default_calls) {
-  auto* solver_list = po::value<std::string>()->value_name("A,B,C");
-  if (!default_solvers.empty()) solver_list->default_value(default_solvers);
   auto* calls = po::value<std::string>()->value_name("N");
   if (!default_calls.empty()) calls->default_value(default_calls);
-  options.add_options()("solver", solver_list, "the solvers, in this order")(
+  options.add_options()("solver", po::value<std::string>()->default_value(default_solvers)->value_name("A,B,C"),
+                        "the solvers, in this order")(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("OPTION=VALUE"),
       "an option of all solvers, or of one: SOLVER.OPTION=VALUE (may be given more than once)")(
       "options", po::value<std::string>()->value_name("SOLVER"), "list the options of a solver")(
-      "tolerance", po::value<std::string>()->value_name("EPS"), "converged when |u| + its error <= EPS (1e-6)")(
+      "tolerance", po::value<std::string>()->value_name("EPS"),
+      "converged when |grad Phi| and its error together are <= EPS (1e-6)")(
+      "rtol", po::value<std::string>()->value_name("R"), "or when they are <= R times the first |grad Phi| (0)")(
       "max-iterations", po::value<std::string>()->value_name("N"),
       "budget of outer iterations, for each solver (100000)")("max-calls", calls,
                                                               "budget of oracle calls, for each solver")(
@@ -103,6 +110,7 @@ json to_json(const SolverEntry& entry, const Settings& settings, const Result& r
   json out{
       {"solver", entry.name},
       {"status", to_string(r.status)},
+      {"converged_by", converged_by(r)},
       {"message", r.message},
       {"phi", r.phi},
       {"gradient_norm", r.gradient_norm},
@@ -135,14 +143,15 @@ Table result_table(const json& runs, const std::vector<Metric>& metrics) {
     return value.is_number() && std::isfinite(value.get<double>()) ? short_number(value.get<double>(), digits) : "-";
   };
   for (const json& run : runs) {
+    const std::string by = run.at("converged_by");
     std::vector<std::string> row{run.at("solver"),
-                                 run.at("status"),
-                                 number(run.at("phi"), 9),
+                                 run.at("status").get<std::string>() + (by.empty() ? "" : " by " + by),
+                                 number(run.at("phi"), 8),
                                  number(run.at("gradient_norm")),
-                                 number(run.at("error_bound")),
-                                 number(run.at("error_estimate"))};
+                                 number(run.at("error_bound"), 3),
+                                 number(run.at("error_estimate"), 3)};
     for (const char* kind : {"f", "g", "jv", "hv"}) row.push_back(run.at("counts").at(kind).dump());
-    row.push_back(number(run.at("seconds")));
+    row.push_back(number(run.at("seconds"), 3));
     row.push_back(run.at("restarts").dump());
     for (const Metric& metric : metrics) row.push_back(number(run.at("metrics").at(metric.name)));
     table.rows.push_back(row);
@@ -234,6 +243,7 @@ Comparison compare(const po::variables_map& given, const Experiment& experiment)
   const Plan& plan = all.plan;
   std::filesystem::create_directories(plan.folder);
   for (const auto& [name, value] : experiment.facts) std::cout << "  " << name << ": " << value << "\n";
+  if (!plan.not_run.empty()) std::cout << "  not run, and their settings not used: " << plan.not_run << "\n";
   std::cout << std::flush;
   SolverSettings tuned;
   if (given.count("tune") > 0 && given["tune"].as<bool>()) tuned = tune(all);
@@ -246,7 +256,8 @@ Comparison compare(const po::variables_map& given, const Experiment& experiment)
   std::string note = "seed " + std::to_string(given["seed"].as<std::uint64_t>());
   Table settings{"Settings", {"solver", "settings", "how it ended"}, {}};
   for (const SolverEntry* entry : plan.chosen) {
-    const Settings& used = out.used[entry->name] = settings_for(*entry, all, tuned[entry->name]);
+    const Settings used = settings_for(*entry, all, tuned[entry->name]);
+    out.used.emplace_back(entry->name, used);
     const Result result =
         run_one(*entry, used, all.problems[0], reached.observer(entry->name, trace.observer(entry->name)));
     summary["runs"].push_back(to_json(*entry, used, result, experiment.metrics));
@@ -257,7 +268,8 @@ Comparison compare(const po::variables_map& given, const Experiment& experiment)
     write_json(plan.folder + "/summary.json", summary.dump(2) + "\n", "runs");
     write_csv(plan.folder + "/x_" + entry->name + ".csv", numbered(result.x));
     if (is_trouble(result.status)) out.exit_code = 1;
-    note += "; " + entry->name + " " + chosen_options(used);
+    const std::string chosen = chosen_options(used);
+    note += "; " + entry->name + (chosen.empty() ? "" : " " + chosen);
     settings.rows.push_back({entry->name, to_text(used), result.message});
   }
 

@@ -43,8 +43,8 @@ struct Experiment {
   std::function<bool(const Vec& x, const Vec& y)> solved{};
 };
 
-/// --solver, --set, budgets, --out, and --options to list a solver's options. `default_calls` is the default of
-/// --max-calls, empty for none.
+/// --solver, --set, tolerances, budgets, --out, and --options to list a solver's options. Tables and figures have the
+/// solvers in the order of --solver. `default_calls` is the default of --max-calls, empty for none.
 void add_comparison_options(boost::program_options::options_description& options, const std::string& default_solvers,
                             const std::string& default_calls = {});
 
@@ -67,8 +67,8 @@ double measured_l(const problems::Problem& problem, const Vec& x, const Vec& y);
 std::string output_folder(const boost::program_options::variables_map& given, const std::string& name);
 
 struct Comparison {
-  int exit_code = 0;    ///< 1 if a run met trouble
-  SolverSettings used;  ///< what each solver ran with
+  int exit_code = 0;                                   ///< 1 if a run met trouble
+  std::vector<std::pair<std::string, Settings>> used;  ///< what each solver ran with, in the order of the runs
 };
 
 /// Tunes if asked; runs the solvers; prints a table; writes trace.csv, summary.json, figures and report.html into the

@@ -18,7 +18,8 @@ namespace po = boost::program_options;
 namespace {
 
 /// Options that say nothing of how a method was tuned.
-constexpr const char* common_options[] = {"mu", "l", "seed", "tolerance", "max_iterations", "max_calls", "max_seconds"};
+constexpr const char* common_options[] = {"mu",        "l",          "seed", "tolerance", "rtol", "max_iterations",
+                                          "max_calls", "max_seconds"};
 
 StopRule budget_of(const Settings& settings) {
   StopRule stop;
@@ -30,27 +31,55 @@ StopRule budget_of(const Settings& settings) {
   return stop;
 }
 
+bool contains(const std::vector<const SolverEntry*>& entries, const SolverEntry& entry) {
+  return std::find(entries.begin(), entries.end(), &entry) != entries.end();
+}
+
+/// `a, b`
+std::string names(const std::vector<const SolverEntry*>& entries) {
+  std::string out;
+  for (const SolverEntry* entry : entries) out += (out.empty() ? "" : ", ") + entry->name;
+  return out;
+}
+
+/// One of the solvers at least must have the option.
+void require_option(const Setting& setting, const std::vector<const SolverEntry*>& among) {
+  const auto has_it = [&](const SolverEntry* entry) { return entry->has_option(setting.option); };
+  if (std::any_of(among.begin(), among.end(), has_it)) return;
+  std::vector<const SolverEntry*> others;
+  for (const SolverEntry& entry : solvers())
+    if (has_it(&entry)) others.push_back(&entry);
+  require(false, "--set ", setting.option, "=", setting.value, ": ", setting.option, " is no option of ", names(among),
+          others.empty() ? ", nor of any other solver" : ", but of " + names(others), "; --options ",
+          among.front()->name, " lists what there is");
+}
+
 }  // namespace
 
 Plan read_plan(const po::variables_map& given, const Experiment& experiment, const problems::Problem& problem) {
   Plan plan;
-  require(given.count("solver") > 0, "give --solver A,B,C; the solvers are\n", known_solvers());
   for (const auto& one : split(given["solver"].as<std::string>())) {
-    plan.chosen.push_back(&solver(one));
-    require(!plan.chosen.back()->minimax || problem.minimax, one, ": solves minimax problems only, which ",
-            experiment.name, " is not");
+    const SolverEntry& entry = solver(one);
+    require(!entry.minimax || problem.minimax, one, ": solves minimax problems only, which ", experiment.name,
+            " is not");
+    require(!contains(plan.chosen, entry), "--solver ", given["solver"].as<std::string>(), ": ", one,
+            " is there twice");
+    plan.chosen.push_back(&entry);
   }
   require(!plan.chosen.empty(), "--solver is empty; the solvers are\n", known_solvers());
   if (given.count("set") > 0)
     for (const auto& one : given["set"].as<std::vector<std::string>>()) plan.set.push_back(parse_setting(one));
+  std::vector<const SolverEntry*> others;
   for (const Setting& setting : plan.set) {
-    if (!setting.solver.empty()) solver(setting.solver);
-    bool used = !setting.solver.empty() && solver(setting.solver).has_option(setting.option);
-    for (const SolverEntry* entry : plan.chosen)
-      used = used || (setting.solver.empty() && entry->has_option(setting.option));
-    require(used, "--set ", setting.solver, setting.solver.empty() ? "" : ".", setting.option,
-            ": no such option; --options SOLVER lists them");
+    if (setting.solver.empty()) {
+      require_option(setting, plan.chosen);
+      continue;
+    }
+    const SolverEntry& entry = solver(setting.solver);
+    require_option(setting, {&entry});
+    if (!contains(plan.chosen, entry) && !contains(others, entry)) others.push_back(&entry);
   }
+  plan.not_run = names(others);
   if (given.count("levels") > 0) plan.levels = numbers(given, "levels");
   plan.folder = output_folder(given, experiment.name);
   return plan;
@@ -69,7 +98,7 @@ Settings settings_for(const SolverEntry& entry, const Shared& all, const Setting
   if (const auto found = all.experiment.defaults.find(entry.name); found != all.experiment.defaults.end())
     for (const auto& [option, value] : found->second) add(option, value);
   for (const auto& [option, value] : tuned) add(option, value);
-  for (const char* budget : {"tolerance", "max-iterations", "max-calls", "max-seconds"})
+  for (const char* budget : {"tolerance", "rtol", "max-iterations", "max-calls", "max-seconds"})
     if (all.given.count(budget) > 0) {
       std::string option = budget;
       std::replace(option.begin(), option.end(), '-', '_');

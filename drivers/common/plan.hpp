@@ -11,6 +11,7 @@ namespace hypertape::drivers {
 struct Plan {
   std::vector<const SolverEntry*> chosen;
   std::vector<Setting> set;
+  std::string not_run;  ///< solvers that have settings and are not chosen, `a, b`
   std::vector<double> levels;
   std::string folder;
 };

@@ -269,7 +269,8 @@ void print(const Table& table) {
     for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
   const auto line = [&](const std::vector<std::string>& cells) {
     for (std::size_t c = 0; c < cells.size(); ++c)
-      std::cout << (c < 2 ? std::left : std::right) << "  " << std::setw(static_cast<int>(widths[c])) << cells[c];
+      std::cout << (c == 0 || (c == 1 && !is_numeric(table, c)) ? std::left : std::right) << "  "
+                << std::setw(static_cast<int>(widths[c])) << cells[c];
     std::cout << "\n";
   };
   line(table.header);

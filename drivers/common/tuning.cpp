@@ -38,6 +38,11 @@ class Tuning {
     tried_ = before;
   }
 
+  bool has_grid(const SolverEntry& entry) const {
+    const auto& experiment = all_.experiment;
+    return experiment.grids.count(entry.name) > 0 || experiment.tuned_after.count(entry.name) > 0;
+  }
+
   /// The setting of the solver's grid with the best score.
   const Settings& best(const SolverEntry& entry) {
     if (const auto known = best_.find(entry.name); known != best_.end()) return known->second;
@@ -74,7 +79,7 @@ class Tuning {
         require(entry.has_option(option), entry.name, ": no option ", option, ", which its grid has");
         for (const Setting& set : all_.plan.set)
           require(set.option != option || (!set.solver.empty() && set.solver != entry.name), "--set ", option,
-                  ": is what --tune is to find for ", entry.name);
+                  ": conflicts with --tune, which chooses it for ", entry.name);
       }
     }
     return out;
@@ -154,7 +159,11 @@ SolverSettings tune(Shared& all) {
     kept = parse_settings(path, std::string(std::istreambuf_iterator<char>(before), {}));
   Tuning tuning(all);
   SolverSettings out;
-  for (const SolverEntry* entry : all.plan.chosen) kept[entry->name] = out[entry->name] = tuning.best(*entry);
+  for (const SolverEntry* entry : all.plan.chosen)
+    if (tuning.has_grid(*entry))
+      kept[entry->name] = out[entry->name] = tuning.best(*entry);
+    else
+      std::cout << "  " << entry->name << ": nothing to tune" << std::endl;
   std::ostringstream config = text_stream();
   config << mark << "; give this file with --config\n";
   for (const auto& [name, settings] : kept)

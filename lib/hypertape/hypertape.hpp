@@ -27,6 +27,7 @@
 #include "hypertape/outer/itd.hpp"
 #include "hypertape/outer/minimize.hpp"
 #include "hypertape/outer/pragda.hpp"
+#include "hypertape/outer/print.hpp"
 #include "hypertape/outer/rahgd.hpp"
 #include "hypertape/outer/registry.hpp"
 #include "hypertape/theory/complexity.hpp"

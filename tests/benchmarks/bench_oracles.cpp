@@ -1,10 +1,13 @@
 // What row terms cost, beside derivatives written by hand, in one run: medians and ratios for every oracle of
 // hypercleaning (dense rows, and the same rows held sparse) and of per-feature logistic regression (sparse rows), on
-// one and two threads; the time for reading X and for the bare product; growth with the number of rows; memory.
+// one and two threads; the diagonal of the Hessian beside a product with it; products with two columns beside two
+// products, by the number of classes; the time for reading X and for the bare product; growth with the number of rows;
+// memory.
 
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/program_options.hpp>
 #include <chrono>
 #include <cstdio>
@@ -49,15 +52,16 @@ double median_seconds(int repeats, const std::function<void()>& call) {
 
 /// Medians of two things run in turn.
 struct Pair {
-  double hand, ours;
+  double first, second;
+  double ratio() const { return second / first; }
 };
-Pair measure(int repeats, const std::function<void()>& hand, const std::function<void()>& ours) {
-  hand();
-  ours();
+Pair measure(int repeats, const std::function<void()>& first, const std::function<void()>& second) {
+  first();
+  second();
   std::vector<double> a, b;
   for (int k = 0; k < repeats; ++k) {
-    a.push_back(seconds_of(hand));
-    b.push_back(seconds_of(ours));
+    a.push_back(seconds_of(first));
+    b.push_back(seconds_of(second));
   }
   return {median(a), median(b)};
 }
@@ -124,6 +128,20 @@ struct Problem {
 /// |a - b| / |b|: the two must compute the same thing, or the comparison is worth nothing.
 double relative(const Vec& a, const Vec& b) { return (a - b).norm() / std::max(b.norm(), 1e-300); }
 
+/// The time of one product with two columns, relative to two products.
+double two_columns(LinearOperator& H, int repeats) {
+  Random random(5);
+  const std::array v{random.normal(H.dim()), random.normal(H.dim())};
+  std::array<Vec, 2> alone, together;
+  const auto one_by_one = [&] {
+    H.apply(v[0], alone[0]);
+    H.apply(v[1], alone[1]);
+  };
+  const double ratio = measure(repeats, one_by_one, [&] { H.apply(v, together); }).ratio();
+  require(together == alone, "a product with two columns is not two products");
+  return ratio;
+}
+
 json compare(const Problem& problem, int threads, InstructionSet set, int repeats) {
   const auto ours = problem.ours({threads, set});
   const auto hand = problem.hand(threads, set);
@@ -157,11 +175,20 @@ json compare(const Problem& problem, int threads, InstructionSet set, int repeat
     const Pair t = measure(
         row.repeats, [&] { row.call(by_hand, a); }, [&] { row.call(by_rows, b); });
     std::printf("  %-8s %-18s %d thread%s  by hand %9.2f ms  row terms %9.2f ms  ratio %.2f\n", to_string(set),
-                row.name, threads, threads == 1 ? " " : "s", t.hand * 1e3, t.ours * 1e3, t.ours / t.hand);
+                row.name, threads, threads == 1 ? " " : "s", t.first * 1e3, t.second * 1e3, t.ratio());
     std::fflush(stdout);
-    ratios[row.name] = t.ours / t.hand;
-    milliseconds[row.name] = t.ours * 1e3;
+    ratios[row.name] = t.ratio();
+    milliseconds[row.name] = t.second * 1e3;
   }
+  const double diagonal = measure(
+                              repeats, [&] { Ho.apply(v, a); }, [&] { Ho.diagonal(b); })
+                              .ratio();
+  std::printf("  %-8s %d thread%s  diagonal / product %.2f\n", to_string(set), threads, threads == 1 ? " " : "s",
+              diagonal);
+  ratios["diagonal_to_product"] = diagonal;
+  ratios["two_columns_to_two_products"] = two_columns(Ho, repeats);
+  std::printf("  %-8s %d thread%s  two columns / two products %.2f\n", to_string(set), threads,
+              threads == 1 ? " " : "s", ratios["two_columns_to_two_products"].get<double>());
   return {{"ratios", ratios}, {"ms", milliseconds}};
 }
 
@@ -224,6 +251,31 @@ Problem sparse_problem(const SparseData& data) {
             return std::move(make_hyperparameter_logistic(h, options).oracle);
           },
           [&data](int threads, InstructionSet set) { return std::make_unique<HandLogistic>(data, threads, set); }, 1.0};
+}
+
+/// The same for softmax regression on dense rows, by the number of its classes.
+json two_columns_by_classes(const RowMat& X, const std::vector<InstructionSet>& sets, int repeats) {
+  const auto loss = []<class S>(const VecT<S>& a, const VecT<S>& b, const VecT<S>&) -> S {
+    return sigmoid(b[0]) * (a.size() == 1 ? log1p_exp(a[0]) : log_sum_exp(a));
+  };
+  const auto ridge = [](const auto& a, const auto&, const auto&) { return a[0] * a[0]; };
+  json report;
+  for (const InstructionSet set : sets)
+    for (const Index classes : {1, 2, 4, 10}) {
+      const Objective g{sum_rows(1, {.y = product(X, classes), .x = entries()}, loss),
+                        sum_rows(0.01, {.y = entries()}, ridge)};
+      std::printf("  %-8s %2td components", to_string(set), classes);
+      for (const int threads : {1, 2}) {
+        RowProblem problem({X.rows(), X.cols() * classes}, g, g, {.threads = threads, .instructions = set});
+        const Vec x = Vec::Zero(X.rows()), y = 0.05 * Random(6).normal(X.cols() * classes);
+        const double ratio = two_columns(problem.curvature_at(x, y), repeats);
+        std::printf("  %d thread%s %.2f", threads, threads == 1 ? "" : "s", ratio);
+        report[to_string(set)][std::to_string(classes)][std::to_string(threads)] = ratio;
+      }
+      std::printf("\n");
+      std::fflush(stdout);
+    }
+  return report;
 }
 
 void roofline(const DenseData& data, int repeats) {
@@ -298,6 +350,10 @@ int run(const po::variables_map& given) {
     report["memory_mb"][problem.name] = mb;
   }
 
+  if (only.empty() || only == "columns") {
+    std::printf("two columns / two products, dense\n");
+    report["two_columns"] = two_columns_by_classes(dense.X, sets, repeats);
+  }
   std::printf("growth with the number of rows, gradient, one thread\n");
   for (const Index rows : {Index{5000}, Index{20000}, Index{80000}}) {
     if ((quick && rows > 20000) || !only.empty()) break;
@@ -326,7 +382,7 @@ int main(int argc, char** argv) {
   line.options.add_options()("quick", "fewer repetitions: under a minute")(
       "isa", po::value<std::string>()->value_name("SET"),
       "baseline, avx2 or avx512 alone, otherwise all that run here")(
-      "only", po::value<std::string>()->value_name("NAME"), "dense, dense_held_sparse or sparse alone")(
+      "only", po::value<std::string>()->value_name("NAME"), "dense, dense_held_sparse, sparse or columns alone")(
       "json", po::value<std::string>()->value_name("FILE"), "also write medians and ratios to FILE")(
       "dump", po::value<std::string>()->value_name("DIR"), "also write the arrays to DIR (for bench_peer_torch.py)");
   return drivers::run_driver(argc, argv, std::move(line), run);

@@ -1,6 +1,8 @@
-# Shows that extract.awk and links.awk find what they are there to find:  sh tools_test.sh AWK FOLDER-OF-THE-SCRIPTS
+# Shows that extract.awk, links.awk and run_example.cmake find what they are there to find:
+#   sh tools_test.sh AWK FOLDER-OF-THE-SCRIPTS CMAKE
 awk=$1
 here=$2
+cmake=$3
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/out" "$work/docs"
@@ -70,6 +72,28 @@ printf '# One\n[a](#two)\n' >bad.md
 expect "a missing heading" links.awk 'bad.md:2: #two: bad.md has no such heading'
 printf '[a](/etc/passwd)\n' >bad.md
 expect "an absolute path" links.awk 'a link of this project is relative'
+
+# compare WHAT CODE DOCUMENT PRINTED: a program that prints that is accepted (0) or refused (1) beside the document.
+compare() {
+  printf '%b' "$3" >document.txt
+  printf '#!/bin/sh\ncat "%s/text"\n' "$work" >program
+  chmod +x program
+  printf '%b' "$4" >text
+  "$cmake" -DPROGRAM="$work/program" -DEXPECTED="$work/document.txt" -DPRINTED="$work/program.printed" \
+    -P "$here/run_example.cmake" >printed 2>&1 && code=0 || code=1
+  [ "$code" = "$2" ] && return
+  failures=$((failures + 1))
+  echo "$1: exit code $code, wanted $2"
+  cat printed
+}
+cost='12 calls (1 grad f, 2 grad g), 3 iterations, 0.5 s\n'
+compare "the same text; with a semicolon" 0 'a; [b] = 0.25\n' 'a; [b] = 0.25\n'
+compare "another number" 1 'b = 0.25\n' 'b = 0.26\n'
+compare "a line less" 1 'a\nb\n' 'a\n'
+compare "another rest of a gradient" 0 '|u| = 1.5e-07\n' '|u| = 2e-11\n'
+compare "a gradient that is not small" 1 '|u| = 1.5e-07\n' '|u| = 0.5\n'
+compare "another cost" 0 "$cost" '9 calls (0 grad f, 1 grad g), 5 iterations, 2 restarts, 2e-05 s\n'
+compare "no cost" 1 "$cost" '\n'
 
 [ "$failures" = 0 ] && echo "all found" && exit 0
 echo "$failures failed"

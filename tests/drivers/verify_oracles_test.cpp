@@ -78,7 +78,7 @@ TEST_CASE("misuse is exit code 2 and a sentence") {
         {"--problem ridge --points many", "'many'"},
         {"--problem ridge --kappa 4", "--kappa is for quadratic, quadratic_minimax and quartic only"},
         {"--problem quadratic --instance /none", "/none: cannot be opened"},
-        {"stray", "too many positional"}}) {
+        {"ridge", "verify_oracles: ridge: options begin with --"}}) {
     const Outcome outcome = run(arguments);
     CAPTURE(outcome.output);
     CHECK(outcome.code == 2);

@@ -53,7 +53,7 @@ TEST_CASE("accurate for a while, whatever the numbers of steps, and with momentu
   LowerOptions options = instance.exact;
   options.beta = 0;
   options.steps = options.products = 2;
-  ImplicitHypergradient estimator(oracle, options, instance.problem.start, true, 1);
+  ImplicitHypergradient estimator(oracle, options, instance.problem.start, 1);
   const Vec& x = instance.problem.start.x;
   CHECK(estimator.at(x, 1e-6).error_bound > 1);
   const Vec two_steps = estimator.y();
@@ -72,8 +72,8 @@ TEST_CASE("accurate for a while, whatever the numbers of steps, and with momentu
   CHECK(estimator.y() == two_steps);
 
   // Without momentum it takes far more.
-  options.steps = options.products = 0;
-  ImplicitHypergradient plain(oracle, options, instance.problem.start, true, 1);
+  options.steps = options.products = std::nullopt;
+  ImplicitHypergradient plain(oracle, options, instance.problem.start, 1);
   oracle.reset_counts();
   CHECK(plain.at(x, 1e-6).error_bound <= 1e-6 * (1 + 1e-9));
   CHECK(oracle.counts().g > 800);
@@ -84,10 +84,10 @@ TEST_CASE("a cold solve takes so many steps from zero") {
   CountingOracle oracle(*instance.problem.oracle);
   LowerOptions options = instance.exact;
   options.steps = options.products = 1;
-  ImplicitHypergradient estimator(oracle, options, {instance.q.x0, Vec::Ones(20)}, true, 1);
+  ImplicitHypergradient estimator(oracle, options, {instance.q.x0, Vec::Ones(20)}, 1);
   CHECK(estimator.solve_cold(instance.q.x0, 1));
   CHECK(oracle.counts() == OracleCounts{.g = 1});
-  const Vec one_step = (instance.q.C * instance.q.x0 + instance.q.b) / instance.exact.l;
+  const Vec one_step = (instance.q.C * instance.q.x0 + instance.q.b) / *instance.exact.l;
   CHECK(relative(estimator.y(), one_step) < 1e-14);
   CHECK(estimator.solve_cold(instance.q.x0, 500));
   CHECK(relative(estimator.y(), instance.problem.closed_form.y_star(instance.q.x0)) < 1e-12);
@@ -97,7 +97,7 @@ TEST_CASE("a lower level that is not strongly convex is a status that says so") 
   HandWrittenOracle oracle(Bug::not_convex);
   const Point start{Vec::Zero(3), Vec::Zero(3)};
   SUBCASE("seen by the estimates at the start") {
-    ImplicitHypergradient estimator(oracle, {}, start, true, 1);
+    ImplicitHypergradient estimator(oracle, {}, start, 1);
     const Hypergradient& h = estimator.at(start.x, 1e-3);
     CHECK(h.status == Status::indefinite);
     CHECK(contains(h.message, "not strongly convex"));
@@ -105,7 +105,7 @@ TEST_CASE("a lower level that is not strongly convex is a status that says so") 
   }
   SUBCASE("seen by conjugate gradients, where constants are given") {
     // From y = 0 at x = 0, where grad_y g = 0: a saddle of g.
-    ImplicitHypergradient estimator(oracle, {.mu = 1, .l = 10, .cross = 3, .c_y = 10}, start, true, 1);
+    ImplicitHypergradient estimator(oracle, {.mu = 1, .l = 10, .cross = 3, .c_y = 10}, start, 1);
     const Hypergradient& h = estimator.at(start.x, 1e-3);
     CHECK(h.status == Status::indefinite);
     CHECK(contains(h.message, "linear system: "));
@@ -116,7 +116,7 @@ TEST_CASE("a lower level that is not strongly convex is a status that says so") 
         {1, 1}, [](const auto&, const auto& y) { return 0.5 * y[0] * y[0]; },
         [](const auto& x, const auto& y) { return x[0] * y[0] - 0.5 * y[0] * y[0]; });
     const Vec x{{1.0}};
-    ImplicitHypergradient estimator(concave, {.mu = 1, .l = 1, .cross = 1, .c_y = 1}, {x, Vec::Zero(1)}, true, 1);
+    ImplicitHypergradient estimator(concave, {.mu = 1, .l = 1, .cross = 1, .c_y = 1}, {x, Vec::Zero(1)}, 1);
     const Hypergradient& h = estimator.at(x, 1e-3);
     CHECK(h.status == Status::indefinite);
     CHECK(contains(h.message, "lower level: curvature -1: "));
@@ -124,7 +124,7 @@ TEST_CASE("a lower level that is not strongly convex is a status that says so") 
     CHECK(estimator.y() == Vec::Zero(1));  // where it was
   }
   SUBCASE("a status of one point is not that of the next") {
-    ImplicitHypergradient estimator(oracle, {.mu = 1, .l = 10, .cross = 3, .c_y = 10}, start, true, 1);
+    ImplicitHypergradient estimator(oracle, {.mu = 1, .l = 10, .cross = 3, .c_y = 10}, start, 1);
     CHECK(estimator.at(start.x, 1e-3).status == Status::indefinite);
     estimator.restart_from(Vec::Constant(3, 2));  // the other side of the saddle, where g is convex
     CHECK(estimator.at(Vec{{0, 0, 4}}, 1e-3).status == Status::converged);
@@ -143,7 +143,7 @@ TEST_CASE("answers that are not finite are a status, with the part that they are
         CAPTURE(wrong);
         HandWrittenOracle right;
         FaultyOracle oracle(right, fault.kind, fault.value, 1, wrong);
-        ImplicitHypergradient estimator(oracle, options, start, true, 1);
+        ImplicitHypergradient estimator(oracle, options, start, 1);
         const Hypergradient& h = estimator.at(start.x, 1e-3);
         CHECK(h.status == Status::not_finite);
         CHECK(contains(h.message, fault.says));
@@ -156,7 +156,7 @@ TEST_CASE("answers that are not finite at a later call") {
     CAPTURE(fault.says);
     HandWrittenOracle right;
     FaultyOracle oracle(right, fault.kind, fault.value, 2, nan);
-    ImplicitHypergradient estimator(oracle, {.mu = 1, .l = 10, .cross = 3, .c_y = 10}, start, true, 1);
+    ImplicitHypergradient estimator(oracle, {.mu = 1, .l = 10, .cross = 3, .c_y = 10}, start, 1);
     Status status = estimator.at(start.x, 1e-3).status;
     CHECK(oracle.went_wrong() == (status != Status::converged));
     if (status == Status::converged) status = estimator.at(start.x + Vec::Ones(3), 1e-3).status;
@@ -172,16 +172,16 @@ TEST_CASE("answers that are not finite while constants are estimated") {
     CAPTURE(fault.says);
     HandWrittenOracle right;
     FaultyOracle oracle(right, fault.kind, fault.value, 1, nan);
-    ImplicitHypergradient estimator(oracle, {}, start, true, 1);
+    ImplicitHypergradient estimator(oracle, {}, start, 1);
     CHECK(estimator.at(start.x, 1e-3).status == Status::not_finite);
   }
   HandWrittenOracle right;
   FaultyOracle only_cross(right, Call::cross_product, false, 1, nan);
-  ImplicitHypergradient given_c_y(only_cross, {.mu = 1, .l = 10, .c_y = 10}, start, true, 1);
+  ImplicitHypergradient given_c_y(only_cross, {.mu = 1, .l = 10, .c_y = 10}, start, 1);
   CHECK(given_c_y.at(start.x, 1e-3).status == Status::not_finite);
 
   FaultyOracle only_step(right, Call::curvature, false, 1, nan);
-  ImplicitHypergradient counted(only_step, {.steps = 2, .products = 2}, start, false, 1);
+  ImplicitHypergradient counted(only_step, {.steps = 2, .products = 2}, start, 1);
   CHECK(counted.at(start.x, 1e-3).status == Status::not_finite);
 }
 
@@ -190,16 +190,16 @@ TEST_CASE("where the curvature of g grows from the start to y*, the step is made
   // Curvature 3 at y = 0, where l is estimated, but 6 at y*.
   CountingOracle oracle(hand_written);
   const Vec x{{0, 2, 0}};
-  ImplicitHypergradient cycles(oracle, {}, {x, Vec::Zero(3)}, true, 1);
-  CHECK(cycles.at(x, 1e-6).error_bound <= 1.1e-6);
+  ImplicitHypergradient cycles(oracle, {}, {x, Vec::Zero(3)}, 1);
+  CHECK(cycles.at(x, 1e-6).error_estimate <= 1.1e-6);
   CHECK(oracle.counts().g < 1000);
 
   const Vec further{{0, 3, 0}};
-  ImplicitHypergradient diverges(hand_written, {}, {further, Vec::Zero(3)}, true, 1);
+  ImplicitHypergradient diverges(hand_written, {}, {further, Vec::Zero(3)}, 1);
   CHECK(diverges.at(further, 1e-6).status == Status::converged);
 
   // With an l that holds on the way there is no trouble.
-  ImplicitHypergradient estimator(hand_written, {.mu = 1, .l = 20}, {further, Vec::Zero(3)}, true, 1);
+  ImplicitHypergradient estimator(hand_written, {.mu = 1, .l = 20}, {further, Vec::Zero(3)}, 1);
   const Hypergradient& h = estimator.at(further, 1e-6);
   CHECK(h.status == Status::converged);
   CHECK(h.error_bound <= 1.1e-6);
@@ -211,7 +211,7 @@ TEST_CASE("a step that is too long") {
   LowerOptions options = instance.exact;
   SUBCASE("is diverged if it was given") {
     options.alpha = 50;
-    ImplicitHypergradient estimator(*instance.problem.oracle, options, instance.problem.start, true, 1);
+    ImplicitHypergradient estimator(*instance.problem.oracle, options, instance.problem.start, 1);
     const Hypergradient& h = estimator.at(instance.q.x0, 1e-3);
     CHECK(h.status == Status::diverged);
     CHECK(contains(h.message, "lower level: agd: |gradient| grew from "));
@@ -221,7 +221,7 @@ TEST_CASE("a step that is too long") {
     options.mu = 1e-3;
     options.l = 0.02;  // fifty times too small
     CountingOracle oracle(*instance.problem.oracle);
-    ImplicitHypergradient estimator(oracle, options, instance.problem.start, true, 1);
+    ImplicitHypergradient estimator(oracle, options, instance.problem.start, 1);
     const Hypergradient& h = estimator.at(instance.q.x0, 1e-6);
     CHECK(h.status == Status::converged);
     CHECK((h.u - instance.problem.closed_form.grad_phi(instance.q.x0)).norm() <= h.error_bound);
@@ -230,46 +230,6 @@ TEST_CASE("a step that is too long") {
     CHECK(estimator.at(instance.q.x0, 1e-6).status == Status::converged);
     CHECK(oracle.counts().g == 1);
   }
-}
-
-TEST_CASE("every option can be set by its name") {
-  LowerOptions options;
-  OptionList list;
-  options.describe(list);
-  double value = 1;
-  for (const char* name : {"mu", "l", "alpha", "beta", "steps", "products", "most", "cross", "c_y"})
-    list.set(name, std::to_string(static_cast<int>(value++)));
-  CHECK(list.options().size() == 9);
-  CHECK(options.mu == 1);
-  CHECK(options.l == 2);
-  CHECK(options.alpha == 3);
-  CHECK(options.beta == 4);
-  CHECK(options.steps == 5);
-  CHECK(options.products == 6);
-  CHECK(options.most == 7);
-  CHECK(options.cross == 8);
-  CHECK(options.c_y == 9);
-}
-
-TEST_CASE("misuse is refused with the option and its value") {
-  Instance instance(10);
-  const auto make = [&](const LowerOptions& options) {
-    ImplicitHypergradient(*instance.problem.oracle, options, instance.problem.start, true, 1);
-  };
-  CHECK_THROWS_WITH_AS(make({.mu = -1}), "mu = -1, must not be negative", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.mu = 2, .l = 1}), "l = 1, must be at least mu = 2", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.alpha = -0.5}), "alpha = -0.5, must not be negative", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.beta = 1}), "beta = 1, must be less than 1", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.steps = -3}), "steps = -3, must not be negative", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.products = -3}), "products = -3, must not be negative", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.most = 0}), "most = 0, must be at least 1", std::invalid_argument);
-  CHECK_THROWS_AS(make({.mu = nan}), std::invalid_argument);
-  CHECK_THROWS_AS(make({.l = nan}), std::invalid_argument);
-  CHECK_THROWS_AS(make({.alpha = nan}), std::invalid_argument);
-  CHECK_THROWS_AS(make({.beta = nan}), std::invalid_argument);
-  CHECK_THROWS_AS(make({.cross = -1}), std::invalid_argument);
-  CHECK_THROWS_AS(make({.c_y = -1}), std::invalid_argument);
-  CHECK_NOTHROW(make({}));
 }
 
 }  // namespace hypertape

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "hypertape/hypergradient/lower_options.hpp"
 #include "hypertape/inner/newton.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 
@@ -19,7 +19,7 @@ struct Instance {
     exact.mu = problem.constants.mu;
     exact.l = problem.constants.l;
     exact.cross = problems::norm2(q.C);
-    exact.c_y = exact.cross / exact.mu;
+    exact.c_y = *exact.cross / *exact.mu;
   }
 };
 

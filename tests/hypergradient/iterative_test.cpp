@@ -55,7 +55,7 @@ struct Instance {
     exact.mu = problem.constants.mu;
     exact.l = problem.constants.l;
     exact.cross = problems::norm2(q.C);
-    exact.c_y = exact.cross / exact.mu;
+    exact.c_y = *exact.cross / *exact.mu;
   }
 };
 
@@ -70,7 +70,7 @@ TEST_CASE("u is the derivative of f after D steps, y^0 fixed") {
       const Vec x = random.normal(3);
       CAPTURE(D);
       CAPTURE(k);
-      IterativeHypergradient estimator(oracle, {.alpha = 0.08, .beta = 0, .steps = D}, {x, y0}, false, 1);
+      IterativeHypergradient estimator(oracle, {.alpha = 0.08, .beta = 0, .steps = D}, {x, y0}, 1);
       const Hypergradient& h = estimator.at(x, 0);
       CHECK(h.status == Status::converged);
       CHECK(relative(h.u, differences(oracle, x, y0, 0.08, D)) < 1e-6);
@@ -88,7 +88,7 @@ TEST_CASE("u is that derivative where d2g/dxdy depends on y, too") {
   const Vec x = 0.5 * Random(2).normal(4), y0 = Random(3).normal(4);
   for (const int D : {1, 2, 5}) {
     CAPTURE(D);
-    IterativeHypergradient estimator(*problem.oracle, {.alpha = 0.1, .beta = 0, .steps = D}, {x, y0}, false, 1);
+    IterativeHypergradient estimator(*problem.oracle, {.alpha = 0.1, .beta = 0, .steps = D}, {x, y0}, 1);
     CHECK(relative(estimator.at(x, 0).u, differences(*problem.oracle, x, y0, 0.1, D)) < 1e-6);
   }
 }
@@ -96,7 +96,7 @@ TEST_CASE("u is that derivative where d2g/dxdy depends on y, too") {
 TEST_CASE("each call starts where the one before it ended, or where it is told to") {
   HandWrittenOracle oracle;
   const Vec x{{0.5, 1, -0.7}}, next{{0.6, 0.9, -0.6}}, y0 = Vec::Zero(3);
-  IterativeHypergradient estimator(oracle, {.alpha = 0.1, .beta = 0, .steps = 4}, {x, y0}, false, 1);
+  IterativeHypergradient estimator(oracle, {.alpha = 0.1, .beta = 0, .steps = 4}, {x, y0}, 1);
   estimator.at(x, 0);
   const Vec y4 = estimator.y();
   CHECK(relative(estimator.at(next, 0).u, differences(oracle, next, y4, 0.1, 4)) < 1e-6);
@@ -112,7 +112,7 @@ TEST_CASE("D steps cost D gradients of g, one of f, D and D - 1 products") {
   for (const int D : {1, 2, 7}) {
     CAPTURE(D);
     oracle.reset_counts();
-    IterativeHypergradient estimator(oracle, {.alpha = 0.1, .beta = 0, .steps = D}, start, false, 1);
+    IterativeHypergradient estimator(oracle, {.alpha = 0.1, .beta = 0, .steps = D}, start, 1);
     CHECK(oracle.counts() == OracleCounts{});
     CHECK_FALSE(estimator.adapts());
     for (int call = 1; call <= 3; ++call) {
@@ -125,8 +125,8 @@ TEST_CASE("D steps cost D gradients of g, one of f, D and D - 1 products") {
 TEST_CASE("momentum is not used, accuracy is not asked for") {
   HandWrittenOracle oracle;
   const Point start{Vec::Ones(3), Vec::Zero(3)};
-  IterativeHypergradient plain(oracle, {.alpha = 0.1, .beta = 0, .steps = 5}, start, false, 1);
-  IterativeHypergradient with_momentum(oracle, {.alpha = 0.1, .beta = 0.9, .steps = 5}, start, false, 1);
+  IterativeHypergradient plain(oracle, {.alpha = 0.1, .beta = 0, .steps = 5}, start, 1);
+  IterativeHypergradient with_momentum(oracle, {.alpha = 0.1, .beta = 0.9, .steps = 5}, start, 1);
   CHECK(plain.at(start.x, 1e-12).u == with_momentum.at(start.x, 1).u);
 }
 
@@ -144,9 +144,9 @@ TEST_CASE("the error bound holds on quadratics, and falls with D") {
         for (const int D : {1, 3, 10, 30, 100}) {
           CAPTURE(D);
           LowerOptions options = instance.exact;
-          options.alpha = alpha / options.l;
+          options.alpha = alpha / *options.l;
           options.steps = D;
-          IterativeHypergradient estimator(*instance.problem.oracle, options, instance.problem.start, true, 1);
+          IterativeHypergradient estimator(*instance.problem.oracle, options, instance.problem.start, 1);
           const Hypergradient& h = estimator.at(x, 0);
           CHECK((h.u - gradient).norm() <= h.error_bound + 1e-13 * gradient.norm());
           CHECK(h.error_bound <= before);
@@ -165,7 +165,7 @@ TEST_CASE("the part of the error that only more steps make smaller is counted, a
     LowerOptions options = instance.exact;
     options.alpha = 0.5;
     options.steps = D;
-    IterativeHypergradient estimator(*instance.problem.oracle, options, {x, y}, true, 1);
+    IterativeHypergradient estimator(*instance.problem.oracle, options, {x, y}, 1);
     const Hypergradient& h = estimator.at(x, 0);
     const double error = (h.u - gradient).norm();
     CHECK(error == doctest::Approx(std::pow(0.5, D) * (instance.q.C.transpose() * (y - instance.q.d)).norm()));
@@ -192,13 +192,13 @@ TEST_CASE("answers that are not finite are a status, with the part that they are
       CAPTURE(wrong);
       HandWrittenOracle right;
       FaultyOracle oracle(right, fault.kind, fault.value, 1, wrong);
-      IterativeHypergradient estimator(oracle, {.alpha = 0.1, .beta = 0, .steps = 3}, start, false, 1);
+      IterativeHypergradient estimator(oracle, {.alpha = 0.1, .beta = 0, .steps = 3}, start, 1);
       CHECK(estimator.at(start.x, 0).status == Status::not_finite);
       CHECK(estimator.last().message.find(fault.says) == 0);
     }
   HandWrittenOracle right;
   FaultyOracle oracle(right, Call::curvature, false, 1, nan);
-  IterativeHypergradient estimated(oracle, {.steps = 3}, start, false, 1);
+  IterativeHypergradient estimated(oracle, {.steps = 3}, start, 1);
   CHECK(estimated.at(start.x, 0).status == Status::not_finite);
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("a lower level that is not convex is met by the reverse sweep") {
       {1, 1}, [](const auto&, const auto& y) { return 0.5 * y[0] * y[0]; },
       [](const auto& x, const auto& y) { return x[0] * y[0] - 0.5 * y[0] * y[0]; });
   const Point start{Vec{{1.0}}, Vec{{0.5}}};
-  IterativeHypergradient estimator(concave, {.alpha = 0.1, .beta = 0, .steps = 3}, start, false, 1);
+  IterativeHypergradient estimator(concave, {.alpha = 0.1, .beta = 0, .steps = 3}, start, 1);
   const Hypergradient& h = estimator.at(start.x, 0);
   CHECK(h.status == Status::indefinite);
   CHECK(h.message.find("reverse sweep: p'Hp = -") == 0);
@@ -217,7 +217,7 @@ TEST_CASE("a lower level that is not convex is met by the reverse sweep") {
 TEST_CASE("steps that are far too long end with a status") {
   HandWrittenOracle oracle;
   const Point start{Vec::Ones(3), Vec::Ones(3)};
-  IterativeHypergradient estimator(oracle, {.alpha = 50, .beta = 0, .steps = 100}, start, false, 1);
+  IterativeHypergradient estimator(oracle, {.alpha = 50, .beta = 0, .steps = 100}, start, 1);
   const Hypergradient& h = estimator.at(start.x, 0);
   CHECK(h.status == Status::not_finite);
   CHECK(h.message.find("lower level: ") == 0);
@@ -226,10 +226,11 @@ TEST_CASE("steps that are far too long end with a status") {
 TEST_CASE("misuse is refused") {
   HandWrittenOracle oracle;
   const Point start{Vec::Ones(3), Vec::Zero(3)};
-  CHECK_THROWS_WITH_AS(IterativeHypergradient(oracle, {.alpha = 0.1, .beta = 0}, start, false, 1),
-                       "itd: steps = 0, must be at least 1", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(IterativeHypergradient(oracle, {.alpha = -1, .steps = 3}, start, false, 1),
-                       "alpha = -1, must not be negative", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(IterativeHypergradient(oracle, {.alpha = 0.1, .beta = 0}, start, 1),
+                       "itd: steps = auto, must be given: the number D of steps to differentiate",
+                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(IterativeHypergradient(oracle, {.alpha = -1, .steps = 3}, start, 1),
+                       "lower level: alpha = -1, must be positive, or auto", std::invalid_argument);
 }
 
 }  // namespace hypertape

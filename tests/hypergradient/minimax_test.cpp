@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "hypertape/autodiff/taped_problem.hpp"
@@ -18,8 +17,6 @@ namespace {
 
 using testing::relative;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
 const LowerOptions known{.mu = 10, .l = 20};
 
 /// A point from which all pieces of the W-shaped function are met.
@@ -33,9 +30,9 @@ TEST_CASE("the error is below the bound, the bound below what was asked for, and
   LowerOptions sharp = known;
   sharp.cross = 1;  // d2f/dxdy is (1, 0; 0, 1; 0, 0)
   for (const LowerOptions& options : {known, sharp}) {
-    CAPTURE(options.cross);
+    CAPTURE(options.cross.has_value());
     Random random(1);
-    MinimaxGradient estimator(oracle, options, problem.start, true);
+    MinimaxGradient estimator(oracle, options, problem.start, 1);
     CHECK(estimator.adapts());
     for (double sigma = 1e-1; sigma > 0.5e-10; sigma /= 10) {
       CAPTURE(sigma);
@@ -67,7 +64,7 @@ TEST_CASE("the bound is |d2f/dxdy| |grad_y f| / mu, and one that is smaller fail
   options.steps = 1;
   options.alpha = 0.02;
   options.beta = 0;
-  MinimaxGradient estimator(*problem.oracle, options, {x, Vec::Zero(2)}, true);
+  MinimaxGradient estimator(*problem.oracle, options, {x, Vec::Zero(2)}, 1);
   CHECK_FALSE(estimator.adapts());
   const Hypergradient& h = estimator.at(x, 0);
   const double error = (h.u - problem.closed_form.grad_phi(x)).norm();
@@ -83,7 +80,7 @@ TEST_CASE("where f is not quadratic in y") {
   };
   TapedProblem problem = make_minimax({2, 2}, f);
   // -d2f/dy2 is 2 + 3 y_0^2 and 2; |y_0| < 1/2. |d2f/dxdy| = max(|cos x_0|, |sin x_1|) <= 1.
-  MinimaxGradient estimator(problem, {.mu = 2, .l = 3, .cross = 1}, {Vec::Zero(2), Vec::Zero(2)}, true);
+  MinimaxGradient estimator(problem, {.mu = 2, .l = 3, .cross = 1}, {Vec::Zero(2), Vec::Zero(2)}, 1);
   Random random(2);
   for (double sigma = 1e-1; sigma > 0.5e-10; sigma /= 10) {
     CAPTURE(sigma);
@@ -104,15 +101,15 @@ TEST_CASE("fixed numbers of steps cost what they are said to, and start where th
   LowerOptions options = known;
   options.steps = 3;
   options.beta = 0;
-  MinimaxGradient estimator(oracle, options, {x, Vec::Zero(2)}, false);
+  MinimaxGradient estimator(oracle, options, {x, Vec::Zero(2)}, 1);
   Vec y = Vec::Zero(2);
   for (int call = 1; call <= 3; ++call) {
     for (int t = 0; t < 3; ++t) y -= problem.oracle->grad_y_g(x, y) / 20;
     const Hypergradient& h = estimator.at(x, 0);
     CHECK(oracle.counts() == OracleCounts{.f = call, .g = 3 * call});
     CHECK(relative(estimator.y(), y) < 1e-14);
-    CHECK(relative(h.u, problem.oracle->grad_f(x, y).x) < 1e-14);  // after the steps
-    CHECK(h.error_bound == infinity);                              // not certified
+    CHECK(relative(h.u, problem.oracle->grad_f(x, y).x) < 1e-14);         // after the steps
+    CHECK(h.error_bound == doctest::Approx(20 * h.lower_gradient / 10));  // |d2f/dxdy| <= l
   }
 }
 
@@ -127,7 +124,7 @@ TEST_CASE("simultaneous: u is taken at the y of the call before, and one step of
     CAPTURE(steps);
     options.steps = steps;
     oracle.reset_counts();
-    MinimaxGradient estimator(oracle, options, {Vec::Zero(3), y0}, true, true);
+    MinimaxGradient estimator(oracle, options, {Vec::Zero(3), y0}, 1, true);
     Vec y = y0;
     Random random(3);
     for (int call = 1; call <= 3; ++call) {
@@ -152,7 +149,7 @@ TEST_CASE("simultaneous, but accurate for a while") {
   LowerOptions options = known;
   options.steps = 1;
   const Vec x{{0.5, -0.5, 0.1}};
-  MinimaxGradient estimator(*problem.oracle, options, {x, Vec::Zero(2)}, true, true);
+  MinimaxGradient estimator(*problem.oracle, options, {x, Vec::Zero(2)}, 1, true);
   estimator.set_accurate(true);
   CHECK(estimator.at(x, 1e-8).error_bound <= 1e-8 * (1 + 1e-9));
   CHECK((estimator.last().u - problem.closed_form.grad_phi(x)).norm() <= 1e-8);
@@ -168,13 +165,13 @@ TEST_CASE("steps that are too long diverge if they are given, else they are made
   const LowerOptions wrong{.mu = 0.1, .l = 0.2};
   LowerOptions insisting = wrong;
   insisting.alpha = 5;
-  MinimaxGradient estimator(oracle, insisting, {x, Vec::Zero(2)}, true);
+  MinimaxGradient estimator(oracle, insisting, {x, Vec::Zero(2)}, 1);
   const Hypergradient& h = estimator.at(x, 1e-3);
   CHECK(h.status == Status::diverged);
   CHECK(h.message.find("lower level: agd: |gradient| grew from ") == 0);
   CHECK(estimator.y() == Vec::Zero(2));
 
-  MinimaxGradient adapting(oracle, wrong, {x, Vec::Zero(2)}, true);
+  MinimaxGradient adapting(oracle, wrong, {x, Vec::Zero(2)}, 1);
   CHECK(adapting.at(x, 1e-3).status == Status::converged);
   CHECK((adapting.y() - problem.closed_form.y_star(x)).norm() <= adapting.last().lower_gradient / 10);
   CHECK(oracle.counts().jv == 0);
@@ -188,40 +185,36 @@ TEST_CASE("answers that are not finite are a status") {
   const Point start{Vec{{-1.0}}, Vec{{0.5}}};
   for (const bool simultaneous : {false, true}) {
     CAPTURE(simultaneous);
-    MinimaxGradient estimator(problem, {.mu = 2, .l = 2, .steps = 1}, start, true, simultaneous);
+    MinimaxGradient estimator(problem, {.mu = 2, .l = 2, .steps = 1}, start, 1, simultaneous);
     CHECK(estimator.at(start.x, 1e-3).status == Status::not_finite);
     CHECK(estimator.last().message.find("level: ") != std::string::npos);
     CHECK(estimator.at(Vec{{1.0}}, 1e-3).status == Status::converged);  // of this point, not of the one before
   }
 }
 
-TEST_CASE("what cannot be estimated without products must be given") {
+TEST_CASE("what is not given is measured by products, when it is needed") {
   auto problem = problems::make_synthetic_minimax();
-  const auto make = [&](const LowerOptions& options) {
-    MinimaxGradient(*problem.oracle, options, problem.start, true);
-  };
-  CHECK_THROWS_WITH_AS(make({.l = 20}), "minimax: mu = 0, must be positive: it uses no products to estimate it",
-                       std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.mu = 10}), "minimax: l = 0, must be at least mu = 10", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.mu = 10, .l = 5}), "minimax: l = 5, must be at least mu = 10", std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make({.mu = -1, .l = 5}), doctest::Contains("minimax: mu = -1, must be positive"),
-                       std::invalid_argument);
-  CHECK_NOTHROW(make(known));
-  CHECK_THROWS_AS(MinimaxGradient(*problem.oracle, known, problem.start, true, true), std::invalid_argument);
-  CHECK_THROWS_WITH_AS(without_products({}, "pragda"), doctest::Contains("pragda: mu = 0"), std::invalid_argument);
+  CountingOracle oracle(*problem.oracle);
+  for (const LowerOptions& options : {LowerOptions{}, LowerOptions{.mu = 10}, LowerOptions{.l = 20}}) {
+    oracle.reset_counts();
+    MinimaxGradient estimator(oracle, options, problem.start, 1);
+    CHECK(oracle.counts() == OracleCounts{});
+    const Vec x{{0.5, -0.5, 0.1}};
+    const Hypergradient& h = estimator.at(x, 1e-6);
+    REQUIRE(h.status == Status::converged);
+    CHECK(oracle.counts().hv > 0);
+    CHECK((h.u - problem.closed_form.grad_phi(x)).norm() <= h.error_bound + 1e-15);
+    CHECK(h.error_bound <= 1e-6 * (1 + 1e-9));
+    CHECK(estimator.constants().gain_v == doctest::Approx(1.2 / std::sqrt(10)).epsilon(0.05));  // d2f/dxdy has norm 1
+  }
 }
 
-TEST_CASE("a smooth f has a mixed derivative of at most l, which stands in for what is not given") {
-  const LowerOptions filled = without_products(known, "test");
-  CHECK(filled.cross == 20);
-  CHECK(filled.c_y == 20);
-  LowerOptions options = known;
-  options.cross = 3;
-  options.c_y = 99;  // grad_x f is as Lipschitz in y as the mixed derivative is large, and no more
-  CHECK(without_products(options, "test").cross == 3);
-  CHECK(without_products(options, "test").c_y == 3);
-  CHECK(without_products(options, "test").mu == 10);
-  CHECK(without_products(options, "test").l == 20);
+TEST_CASE("misuse is refused") {
+  auto problem = problems::make_synthetic_minimax();
+  CHECK_THROWS_WITH_AS(MinimaxGradient(*problem.oracle, {.mu = 10, .l = 5}, problem.start, 1),
+                       "lower level: l = 5, must be at least mu = 10", std::invalid_argument);
+  CHECK_THROWS_WITH_AS(MinimaxGradient(*problem.oracle, known, problem.start, 1, true),
+                       "minimax: steps = auto, must be given if y moves with x", std::invalid_argument);
 }
 
 }  // namespace hypertape

@@ -74,10 +74,10 @@ TEST_CASE("misuse is refused") {
   };
   ImcnOptions bad = options();
   bad.M = 0;
-  refused(bad, "imcn: M = 0, must be positive");
+  refused(bad, "imcn: M = 0, must be positive, or auto");
   bad = options();
   bad.lower.steps = 0;
-  refused(bad, "imcn: steps = 0, must be at least 1");
+  refused(bad, "imcn: steps = 0, must be positive, or auto");
 }
 
 }  // namespace hypertape

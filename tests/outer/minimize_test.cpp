@@ -151,8 +151,8 @@ TEST_CASE("relative tolerances, an empty y and misuse") {
   CHECK(loose.status == Status::converged);
   CHECK(loose.gradient_norm <= 1.5e-2 * problem.closed_form.grad_phi(problem.start.x).norm());
   CHECK(loose.gradient_norm > 1e-6);
-  CHECK_THROWS_WITH_AS(minimize(*problem.oracle, problem.start, {.rtol = 2}), "rtol = 2, must satisfy 0 <= rtol < 1",
-                       std::invalid_argument);
+  CHECK_THROWS_WITH_AS(minimize(*problem.oracle, problem.start, {.rtol = 2}),
+                       "auto: rtol = 2, must satisfy 0 <= rtol < 1", std::invalid_argument);
   CHECK_THROWS_WITH_AS(minimize(*problem.oracle, {.memory = -1}, problem.start),
                        "auto: memory = -1, must not be negative", std::invalid_argument);
   CHECK_THROWS_WITH_AS(minimize(*problem.oracle, {.directions = -1}, problem.start),

@@ -1,22 +1,19 @@
 // Every method against iterates computed by two independent programs, on a quadratic instance and on the W-shaped
-// minimax problem. The numbers here are the ends of those runs; where the whole runs lie beside the checkout, every
-// iterate is compared.
+// minimax problem: the ends of those runs stand here, the whole runs in tests/data.
 
 #include <doctest/doctest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "hypertape/hypertape.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
+#include "support/reference.hpp"
 #include "support/relative.hpp"
 
 namespace hypertape {
 namespace {
 
 using testing::relative;
+using testing::vec;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 problems::Problem instance() {
@@ -48,21 +45,8 @@ struct Recorded {
   }
 };
 
-nlohmann::json whole_runs(const char* file) {
-  const std::string path = std::string(HYPERTAPE_REFERENCE "/") + file;
-  if (std::filesystem::exists(path)) return nlohmann::json::parse(std::ifstream(path));
-  MESSAGE("only the ends of the runs are compared: no reference values beside this checkout");
-  return {};
-}
-
-Vec vec(const nlohmann::json& values) {
-  const auto v = values.get<std::vector<double>>();
-  return Eigen::Map<const Vec>(v.data(), static_cast<Index>(v.size()));
-}
-
 void check_whole_run(const char* name, const Recorded& recorded) {
-  const auto reference = whole_runs("quadratic_reference.json");
-  if (reference.is_null()) return;
+  const auto reference = testing::reference("quadratic");
   std::size_t k = 0;
   for (const auto& expected : reference.at(name).at("iterates")) {
     if (expected.contains("restart")) {
@@ -212,7 +196,7 @@ TEST_CASE("ba, as published and warm") {
 TEST_CASE("itd") {
   auto problem = instance();
   Recorded recorded;
-  const ItdOptions options{.stop = after(5), .lower = {.alpha = 0.2, .beta = 0, .steps = 3}, .outer = {.eta = 0.15}};
+  const ItdOptions options{.stop = after(5), .lower = {.alpha = 0.2, .steps = 3}, .outer = {.eta = 0.15}};
   check_end(itd(*problem.oracle, options, problem.start, recorded.observer()),
             {Vec{{0.8286502856975535, -0.47690801540907063, 0.23047925941949562}}, {5, 15, 15, 10}, 0});
   check_whole_run("ITD", recorded);
@@ -225,8 +209,7 @@ const double beta = (std::sqrt(2.0) - 1) / (std::sqrt(2.0) + 1);
 
 /// Compares a field of each iterate of a run on the minimax problem.
 void check_minimax_run(const char* name, const Recorded& recorded) {
-  const auto reference = whole_runs("w_minimax_reference.json");
-  if (reference.is_null()) return;
+  const auto reference = testing::reference("w_minimax");
   std::size_t k = 0;
   for (const auto& expected : reference.at(name).at("iterates")) {
     CAPTURE(k);
@@ -237,6 +220,7 @@ void check_minimax_run(const char* name, const Recorded& recorded) {
       CHECK(entry.counts.f + entry.counts.g == expected.at("grads").get<std::int64_t>());
     }
   }
+  CHECK(k == recorded.entries.size());
 }
 
 }  // namespace
@@ -264,7 +248,7 @@ TEST_CASE("pragda on the minimax problem, without any product") {
 }
 
 TEST_CASE("gda on the minimax problem") {
-  GdaOptions options{.stop = after(5), .lower = {.mu = 10, .l = 20, .alpha = 0.05, .beta = 0}, .outer = {.eta = 0.5}};
+  GdaOptions options{.stop = after(5), .lower = {.mu = 10, .l = 20, .alpha = 0.05}, .outer = {.eta = 0.5}};
   Recorded recorded;
   SUBCASE("far from the saddle") {
     auto problem = problems::make_synthetic_minimax({}, problems::MinimaxStart::far);
@@ -289,8 +273,7 @@ TEST_CASE("imcn on the minimax problem") {
                       .mu_s = 1};
   Recorded recorded;
   const auto check_trace = [&](const problems::Problem& problem, const char* name) {
-    const auto reference = whole_runs("w_minimax_reference.json");
-    if (reference.is_null()) return;
+    const auto reference = testing::reference("w_minimax");
     std::size_t k = 0;
     for (const auto& expected : reference.at(name).at("trace")) {
       CAPTURE(k);
@@ -302,6 +285,7 @@ TEST_CASE("imcn on the minimax problem") {
       CHECK(entry.counts.hv == expected.at("HV").get<std::int64_t>());
       CHECK(entry.counts.jv == expected.at("JV").get<std::int64_t>());
     }
+    CHECK(k == recorded.entries.size());
   };
   SUBCASE("near the saddle") {
     auto problem = problems::make_synthetic_minimax();

@@ -2,15 +2,19 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <new>
 #include <stdexcept>
 
 #include "hypertape/outer/rahgd.hpp"
 #include "support/hand_written_oracle.hpp"
+#include "support/scripted_estimator.hpp"
 #include "support/throwing_oracle.hpp"
 
 using namespace hypertape;
 using testing::HandWrittenOracle;
+using testing::ScriptedEstimator;
 using testing::ThrowingOracle;
 
 namespace {
@@ -90,4 +94,77 @@ TEST_CASE("the run can go on from where it failed") {
   const Result rest = rahgd(oracle, {.stop = {.tolerance = 1e-10}, .outer = {.eta = 0.05}}, {so_far.x, so_far.y});
   CHECK(rest.status == Status::converged);
   CHECK((rest.x - whole.x).norm() < 1e-8);
+}
+
+TEST_CASE("warm_up: a first look for nothing, then as accurate as |u| is worth, and no more than it takes") {
+  HandWrittenOracle oracle;
+  // The first |u| is wrong; errors are what is asked for.
+  ScriptedEstimator estimator(
+      [](const Vec&, double sigma, int call, Hypergradient& out) {
+        out.u = Vec::Constant(1, call == 1 ? 100.0 : 1.0);
+        out.error_bound = call == 1 ? std::numeric_limits<double>::infinity() : sigma;
+      },
+      /*adapts=*/true);
+  run("test", oracle, {.tolerance = 1e-6}, start, {}, [&](Run& run) {
+    CHECK(warm_up(run, estimator, start.x, 0.3, true));
+    CHECK(run.result().gradient_norm == 1);
+  });
+  REQUIRE(estimator.sigmas.size() == 4);
+  CHECK(std::isinf(estimator.sigmas[0]));
+  CHECK(estimator.sigmas[1] == doctest::Approx(0.3 * 100));
+  CHECK(estimator.sigmas[2] == doctest::Approx(0.1 * 30));  // a tenth of the error, not at once 0.3 |u|
+  CHECK(estimator.sigmas[3] == doctest::Approx(0.3));
+}
+
+TEST_CASE("warm_up: an exactly stationary start ends the run at the first hypergradient") {
+  HandWrittenOracle oracle;
+  ScriptedEstimator estimator(
+      [](const Vec&, double, int, Hypergradient& out) {
+        out.u = Vec::Zero(3);
+        out.error_bound = 0;
+      },
+      /*adapts=*/true);
+  const Result result =
+      run("test", oracle, {}, start, {}, [&](Run& run) { CHECK_FALSE(warm_up(run, estimator, start.x, 0.3, true)); });
+  CHECK(result.status == Status::converged);
+  CHECK(estimator.sigmas.size() == 1);
+}
+
+TEST_CASE("a bound is put to the test before it ends a run, and found out where it is not known") {
+  HandWrittenOracle oracle;
+  for (const double first : {1e-8, std::numeric_limits<double>::infinity()})
+    for (const double renewed : {1e-8, 1e-3}) {
+      CAPTURE(first);
+      CAPTURE(renewed);
+      ScriptedEstimator estimator([&](const Vec&, double, int, Hypergradient& out) {
+        out.u = Vec::Constant(3, 1e-7);
+        out.error_bound = first;
+      });
+      estimator.renewed_bound = renewed;
+      const Result result = run("test", oracle, {.max_iterations = 1}, start, {}, [&](Run& run) {
+        estimator.at(start.x, 0);
+        CHECK(run.accept(start.x, estimator, false));  // not asked for
+        CHECK(estimator.certified == 0);
+        if (run.accept(start.x, estimator)) run.step(start.x);
+      });
+      CHECK(estimator.certified == 1);
+      CHECK(result.error_bound == renewed);
+      CHECK((result.status == Status::converged) == (renewed == 1e-8));
+    }
+}
+
+TEST_CASE("stagnated: the error bound, not u, stands between a run and its tolerance") {
+  HandWrittenOracle oracle;
+  ScriptedEstimator estimator([](const Vec&, double, int, Hypergradient& out) {
+    out.u = Vec::Constant(3, 1e-7);
+    out.error_bound = 1e-3;
+  });
+  const Result result = run("test", oracle, {}, start, {}, [&](Run& run) {
+    do {
+      estimator.at(start.x, 0);
+    } while (run.accept(start.x, estimator) && run.step(start.x));
+  });
+  CHECK(result.status == Status::stagnated);
+  CHECK(result.iterations == 1000);
+  CHECK(result.message.find("but its error, of at most about 0.001, does not fall below 1e-06") != std::string::npos);
 }

@@ -58,7 +58,7 @@ TEST_CASE("prahgd leaves the saddle at least 2.5 times cheaper than aid and paid
   aid(*problem.oracle, options, problem.start, paid.observer());
   CHECK(2 * paid.calls > 5 * prahgd.calls);
 
-  options.lower.beta = -1;  // more than its definition gives it
+  options.lower.beta = std::nullopt;  // more than its definition gives it
   aid(*problem.oracle, options, problem.start, paid_accelerated.observer());
   CHECK(paid_accelerated.calls > prahgd.calls);
   options.lower.beta = 0;
@@ -110,7 +110,7 @@ TEST_CASE("K decides whether a perturbed run waits long enough") {
   const Result hasty = rahgd(*problem.oracle, options, problem.start);
   CHECK(hasty.status == Status::converged);
   CHECK(hasty.phi - problem.optimum->phi > 0.05);
-  options.outer.K = 0;  // by the formula
+  options.outer.K = std::nullopt;  // by the formula
   const Result patient = rahgd(*problem.oracle, options, problem.start);
   CHECK(patient.status == Status::converged);
   CHECK(patient.phi - problem.optimum->phi < 1e-3);

@@ -2,13 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-
 #include "hypertape/core/random.hpp"
 #include "problems/dense.hpp"
 #include "support/comma_locale.hpp"
+#include "support/reference.hpp"
 #include "support/relative.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -150,17 +147,9 @@ TEST_CASE("a bad instance file is refused with the file and the fault") {
 }
 
 TEST_CASE("the reference instance has the reference values") {
-  const std::string path = HYPERTAPE_REFERENCE "/quadratic_reference.json";
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: no reference values beside this checkout");
-    return;
-  }
-  const auto reference = nlohmann::json::parse(std::ifstream(path)).at("problem");
-  const auto vec = [&](const char* name) {
-    const auto values = reference.at(name).get<std::vector<double>>();
-    return Vec(Eigen::Map<const Vec>(values.data(), static_cast<Index>(values.size())));
-  };
-  const Problem problem = make_quadratic(read_quadratic(path));
+  const auto reference = testing::reference("quadratic").at("problem");
+  const auto vec = [&](const char* name) { return testing::vec(reference.at(name)); };
+  const Problem problem = make_quadratic(read_quadratic(testing::reference_path("quadratic")));
   const Vec& x0 = problem.start.x;
   CHECK(relative(problem.closed_form.y_star(x0), vec("ystar_x0")) < 1e-13);
   CHECK(problem.closed_form.phi(x0) == doctest::Approx(reference.at("Phi_x0").get<double>()).epsilon(1e-13));

@@ -3,11 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "hypertape/inner/newton.hpp"
+#include "support/reference.hpp"
 
 using namespace hypertape;
 using namespace hypertape::problems;
@@ -86,13 +84,8 @@ TEST_CASE("the saddle, the minima and the starts are where they should be") {
 }
 
 TEST_CASE("w agrees with the reference table") {
-  const std::string path = HYPERTAPE_REFERENCE "/w_minimax_reference.json";
-  if (!std::filesystem::exists(path)) {
-    MESSAGE("skipped: no reference values beside this checkout");
-    return;
-  }
   const Problem problem = make_synthetic_minimax();
-  const auto reference = nlohmann::json::parse(std::ifstream(path));
+  const auto reference = testing::reference("w_minimax");
   for (const auto& row : reference.at("w").at("w")) {
     const Vec x{{0, 0, row[0].get<double>()}};
     CAPTURE(x[2]);

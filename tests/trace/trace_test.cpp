@@ -12,7 +12,7 @@ namespace {
 void feed(const Observer& observer, int iterations) {
   const Vec x = Vec::Constant(2, 1.5), y = Vec::Constant(3, 0.25);
   for (int k = 1; k <= iterations; ++k)
-    CHECK(observer({k, x, x, y, x, 1.0 / k, 0.5, 0.125, {k, 2 * k, 3 * k, 4 * k}, 0.25 * k, k / 10}));
+    CHECK(observer({k, x, x, y, x, 1.0 / k, 0.5, 0.125, {k, 2 * k, 3 * k, 4 * k}, 0.25 * k, k / 10, 0.0625}));
 }
 
 }  // namespace
@@ -25,10 +25,10 @@ TEST_CASE("rows are what the observer saw, and metrics are taken there") {
   std::ostringstream out;
   trace.write_csv(out);
   CHECK(out.str() ==
-        "solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,restarts,size,first\n"
-        "rahgd,1,0.25,1,2,3,4,1,0.5,0.125,0,5,1.5\n"
-        "rahgd,2,0.5,2,4,6,8,0.5,0.5,0.125,0,5,1.5\n"
-        "aid,1,0.25,1,2,3,4,1,0.5,0.125,0,5,1.5\n");
+        "solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,error_estimate,restarts,size,first\n"
+        "rahgd,1,0.25,1,2,3,4,1,0.5,0.125,0.0625,0,5,1.5\n"
+        "rahgd,2,0.5,2,4,6,8,0.5,0.5,0.125,0.0625,0,5,1.5\n"
+        "aid,1,0.25,1,2,3,4,1,0.5,0.125,0.0625,0,5,1.5\n");
 }
 
 TEST_CASE("the CSV is the same in a locale with commas, and the stream stays as it was") {

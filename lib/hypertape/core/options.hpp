@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,12 +14,17 @@ namespace hypertape {
 /// from the one place that lists them, the struct's `describe`.
 class OptionList {
  public:
-  using Field = std::variant<double*, int*, std::int64_t*, std::uint64_t*, bool*>;
+  /// An optional field that holds nothing is found out by whoever reads it, and is called "auto".
+  using Field =
+      std::variant<double*, int*, std::int64_t*, std::uint64_t*, bool*, std::optional<double>*, std::optional<int>*>;
   struct Option {
     std::string name;
     std::string help;
     Field field;
   };
+
+  /// `who` is named in messages, if there is one.
+  explicit OptionList(std::string who = {}) : who_(std::move(who)) {}
 
   void add(std::string_view name, Field field, std::string_view help);
 
@@ -27,6 +34,7 @@ class OptionList {
   void set(std::string_view name, const std::string& value);
 
  private:
+  std::string who_;
   std::vector<Option> options_;
 };
 

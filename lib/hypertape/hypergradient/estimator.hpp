@@ -5,8 +5,7 @@
 #include <string>
 
 #include "hypertape/core/status.hpp"
-#include "hypertape/hypergradient/constants.hpp"
-#include "hypertape/inner/agd.hpp"
+#include "hypertape/lower/accelerated_lower.hpp"
 
 namespace hypertape {
 
@@ -15,6 +14,7 @@ struct Hypergradient {
   Vec u;
   double norm = 0;                                               ///< |u|
   double phi = 0;                                                ///< estimate of Phi, maths.md (19) where it is free
+  double correction = std::numeric_limits<double>::infinity();   ///< by which f was corrected to phi; infinite if not
   double lower_gradient = 0;                                     ///< |grad_y g|, as AgdResult::gradient_norm
   double residual = 0;                                           ///< of the linear system for v; 0 where there is none
   double error_bound = std::numeric_limits<double>::infinity();  ///< of |u - grad Phi|; infinite if not known
@@ -26,74 +26,96 @@ struct Hypergradient {
 /// grad Phi at one point after another, each solve started where the one before it ended.
 class HypergradientEstimator {
  public:
-  /// Refers to `oracle`. Constants that the options leave open are estimated at `start`: those of error bounds only if
-  /// `certified`.
-  HypergradientEstimator(BilevelOracle& oracle, const LowerOptions& options, const Point& start, bool certified,
-                         std::uint64_t seed);
   virtual ~HypergradientEstimator() = default;
 
-  /// Where a solve ends by certificate, |u - grad Phi| <= sigma is what it certifies.
+  /// Where an accuracy decides, |u - grad Phi| <= sigma is what is certified; with an infinite sigma nothing is.
   const Hypergradient& at(const Vec& x, double sigma);
-
-  const Vec& y() const { return y_; }
-
-  /// Forgets all but y, from where the next solve starts.
-  virtual void restart_from(const Vec& y) { y_ = y; }
-
-  /// y <- `steps` steps on g(x, .) from zero: the cold start that the paper prints at every restart. False if it
-  /// failed, which last() then says.
-  bool solve_cold(const Vec& x, int steps);
 
   const Hypergradient& last() const { return result_; }
 
-  /// Whether a certificate decides how long the solves take, rather than a count.
-  virtual bool adapts() const { return options_.steps == 0; }
+  virtual const Vec& y() const = 0;
 
-  /// Lets the certificate decide for a while, whatever the options say, or no longer. Has an effect on estimators that
-  /// know their error bound and can solve to any accuracy.
-  void set_accurate(bool accurate);
+  /// Forgets all but y, from where the next solve starts.
+  virtual void restart_from(const Vec& y) = 0;
+
+  /// y <- `steps` steps on g(x, .) from zero: the cold start that the paper prints at every restart. False if it
+  /// failed, which last() then says.
+  virtual bool solve_cold(const Vec& x, int steps) = 0;
+
+  /// Whether an accuracy decides how long the solves take, rather than a count.
+  virtual bool adapts() const { return false; }
+
+  /// Ignore `steps` and `products` for now, and solve to certified accuracy; or no longer. Has an effect on estimators
+  /// that know their error bound and can solve to any accuracy.
+  virtual void set_accurate(bool) {}
+
+  /// Correct phi, maths.md (19), also where that takes a gradient of g more; or no longer.
+  virtual void set_corrected(bool) {}
+
+  /// Puts the error bound of the last hypergradient, which was at x, to the test: all that it is made of is measured
+  /// anew there. y stays as it is.
+  void certify(const Vec& x);
+
+  /// What the user gave that was proved wrong, in words; empty if nothing was.
+  virtual std::string warning() const { return {}; }
 
  protected:
-  /// A rounding error of |grad_y g| that no solver gets below.
-  double rounding() const;
+  /// Says in the result that a part failed.
+  bool fail(Status status, const std::string& message);
 
-  /// y <- argmin g(x, .), to |grad_y g| <= tolerance if the options leave the number of steps open. A step that turns
-  /// out too long is made shorter, if it is not given. False if it failed, which is then said in the result.
-  bool solve_lower(const Vec& x, double tolerance);
-
-  bool minimise(const Vec& x, int steps, double tolerance);
-
-  /// grad f at (x, y); false, and said in the result, if it is not finite.
-  bool evaluate_upper(const Vec& x);
-
-  /// Fills in the result what a failed part says.
-  bool fail(Status status, const char* part, const std::string& message);
-
-  BilevelOracle& oracle_;
-  LowerOptions options_, given_;  // in force now; as they are without set_accurate
-  LowerConstants constants_;
-  bool certified_;
   Hypergradient result_;
-  Vec y_, gx_, gy_;
-  AgdWorkspace lower_;
-  bool gradient_at_y_ = false;  // lower_.gradient is that at y
-  bool estimates_ = true;       // products may be spent on estimates
 
  private:
-  /// (sqrt(kappa) - 1)/(sqrt(kappa) + 1).
-  double momentum() const;
-
-  /// Other constants, with the step and the momentum that go with them.
-  void set_curvature(double l, double mu);
-
-  /// Slow progress with y: the constants as they are at (x, y), if they differ from those where they were known;
-  /// without products, a larger l if steps go round in circles. False if nothing changed.
-  bool fit_constants(const Vec& x, bool circles);
-
   virtual void estimate(const Vec& x, double sigma) = 0;
 
-  bool alpha_given_;
-  Vec before_;
+  /// Sets the error bound. False, and said in the result, if something failed.
+  virtual bool bound_again(const Vec&) { return true; }
+};
+
+/// What the estimators share that find y by gradient descent.
+class DescentEstimator : public HypergradientEstimator {
+ public:
+  const Vec& y() const override { return lower_.y(); }
+  void restart_from(const Vec& y) override { lower_.set_y(y); }
+  bool solve_cold(const Vec& x, int steps) override;
+  bool adapts() const override { return !lower_.is_counted(); }
+  void set_accurate(bool accurate) override { lower_.set_accurate(accurate); }
+  std::string warning() const override { return lower_.warning(); }
+
+  /// What is known of g by now.
+  const LowerConstants& constants() const { return lower_.constants(); }
+
+ protected:
+  /// Refers to `oracle`. What the options leave open is measured when it is first needed.
+  DescentEstimator(BilevelOracle& oracle, const LowerOptions& options, const Point& start,
+                   AcceleratedLower::Products products, std::uint64_t seed)
+      : oracle_(oracle), lower_(oracle, options, start, products, seed) {}
+
+  /// Solves for y; half of sigma, or all of it, may be the error that y makes: gain |y - y*| <= share sigma in the
+  /// energy norm, maths.md (16). False, and said in the result, if that failed.
+  bool solve_lower(const Vec& x, double sigma, double share, double LowerConstants::*gain);
+
+  /// grad f at (x, y); false, and said in the result, if it is not finite.
+  bool evaluate_upper(const Vec& x, const Vec& y);
+
+  /// Takes over what the lower solver says.
+  bool lower_failed() { return fail(lower_.status(), lower_.message()); }
+
+  /// maths.md (16), for errors of y and of v in the energy norm: an estimate if the gains were measured elsewhere, and
+  /// a bound if they hold at x; infinite if they are not known.
+  void bound_error(const Vec& x, double energy_y, double energy_v);
+
+  /// How large (d2g/dy2)^-1 b can be in the energy norm for a |b|; and about how large it is for a b, by up to 60 HV.
+  double energy(double residual) const;
+  double energy(const Vec& x, const Vec& b);
+
+  BilevelOracle& oracle_;
+  AcceleratedLower lower_;
+  Vec gx_, gy_;
+
+ private:
+  int calls_ = 0;  // of hypergradients for which an accuracy decided
+  Vec scratch_;
 };
 
 }  // namespace hypertape

@@ -1,46 +1,76 @@
 #include "hypertape/hypergradient/implicit.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <cmath>
 
 namespace hypertape {
 
 ImplicitHypergradient::ImplicitHypergradient(BilevelOracle& oracle, const LowerOptions& options, const Point& start,
-                                             bool certified, std::uint64_t seed)
-    : HypergradientEstimator(oracle, options, start, certified || options.steps == 0 || options.products == 0, seed),
+                                             std::uint64_t seed)
+    : DescentEstimator(oracle, options, start, AcceleratedLower::Products::allowed, seed),
+      products_(options.products),
       v_(Vec::Zero(start.y.size())) {}
 
 void ImplicitHypergradient::restart_from(const Vec& y) {
-  y_ = y;
+  DescentEstimator::restart_from(y);
   v_.setZero();
 }
 
-void ImplicitHypergradient::estimate(const Vec& x, double sigma) {
-  // Half of sigma for y, half for v: the two terms of (16).
-  const auto share = [&](double constant) {
-    return constant > 0 ? constants_.mu * sigma / (2 * constant) : std::numeric_limits<double>::infinity();
-  };
-  if (!solve_lower(x, share(constants_.c_y))) return;
-  if (!evaluate_upper(x)) return;
+void ImplicitHypergradient::set_accurate(bool accurate) {
+  DescentEstimator::set_accurate(accurate);
+  accurate_ = accurate;
+}
 
-  const bool counted = options_.products > 0;
-  const double tolerance = std::max(share(constants_.cross), 4e-16 * gy_.norm());
-  const auto solved = conjugate_gradient(
-      oracle_.curvature_at(x, y_), gy_, v_,
-      {.max_iterations = counted ? options_.products : options_.most, .tolerance = counted ? 0 : tolerance}, cg_);
+CgOptions ImplicitHypergradient::wanted_of_v(double sigma) const {
+  const LowerConstants& c = lower_.constants();
+  CgOptions out{.mu = lower_.has_bounds() ? c.mu : 0};
+  if (products_ && !accurate_) {
+    out.max_iterations = *products_;
+  } else if (std::isinf(sigma) || c.gain_v == 0) {
+    out.max_iterations = 0;
+  } else {
+    out.max_iterations = lower_.most();
+    out.tolerance = 4e-16 * gy_.norm();
+    out.energy = sigma / (2 * c.gain_v);
+  }
+  return out;
+}
+
+void ImplicitHypergradient::estimate(const Vec& x, double sigma) {
+  if (!solve_lower(x, sigma, 0.5, &LowerConstants::gain_y)) return;
+  if (!evaluate_upper(x, y())) return;
+
+  const auto solved = conjugate_gradient(oracle_.curvature_at(x, y()), gy_, v_, wanted_of_v(sigma), cg_);
   result_.residual = solved.residual;
   if (solved.status == Status::indefinite || solved.status == Status::not_finite) {
-    fail(solved.status, "linear system", solved.message);
+    fail(solved.status, "linear system: " + solved.message);
     return;
   }
-  oracle_.cross_product(x, y_, v_, product_);
-  if (given_.cross == 0 && certified_ && !v_.isZero(0))  // an estimate learns from what it sees
-    constants_.cross = std::max(constants_.cross, 1.1 * product_.norm() / v_.norm());
+  oracle_.cross_product(x, y(), v_, product_);
   result_.u = gx_ - product_;
-  if (gradient_at_y_) result_.phi -= v_.dot(lower_.gradient);  // (19)
-  if (certified_)
-    result_.error_bound =
-        (constants_.c_y * result_.lower_gradient + constants_.cross * result_.residual) / constants_.mu;  // (16)
+  if (corrected_ && lower_.gradient_at_y() == nullptr && !lower_.look(x)) {
+    lower_failed();
+    return;
+  }
+  if (const Vec* gradient = lower_.gradient_at_y()) {
+    result_.lower_gradient = lower_.gradient_norm();
+    result_.correction = v_.dot(*gradient);
+    result_.phi -= result_.correction;  // (19)
+  }
+
+  // What conjugate gradients met on the way tells whether constants measured elsewhere still hold.
+  const double size = v_.dot(gy_) - v_.dot(cg_.residual);  // v' d2g/dy2 v
+  lower_.saw_curvature(solved.curvature);
+  if (size > 0) {
+    lower_.saw_curvature(size / v_.squaredNorm());
+    lower_.saw_gain_v(product_.norm() / std::sqrt(size));
+  }
+  bound_error(x, energy(result_.lower_gradient), solved.energy_bound);
+}
+
+bool ImplicitHypergradient::bound_again(const Vec& x) {
+  if (!lower_.look(x) || !lower_.renew_bounds(x)) return lower_failed();
+  bound_error(x, energy(x, *lower_.gradient_at_y()), energy(x, cg_.residual));
+  return true;
 }
 
 }  // namespace hypertape

@@ -4,19 +4,20 @@
 #include <cmath>
 
 #include "hypertape/core/require.hpp"
+#include "hypertape/outer/step_control.hpp"
 
 namespace hypertape {
 
 void Acceleration::describe(OptionList& list) {
-  list.add("eta", &eta, "step for x (0: 1/L, estimated)");
-  list.add("theta", &theta, "momentum is 1 - theta (0: k/(k+3))");
-  list.add("B", &B, "restart when k sum |dx|^2 > B^2 (0: B_factor eta max|u|; inf: never)");
-  list.add("B_factor", &B_factor, "for B = 0");
-  list.add("K", &K, "steps without a restart that an end needs (0: automatic)");
+  list.add("eta", &eta, "step for x (auto: 1/L, followed along the run)");
+  list.add("theta", &theta, "momentum is 1 - theta (auto: it is k/(k+3))");
+  list.add("B", &B, "restart when k sum |dx|^2 > B^2 (auto: B_factor eta max|u|; inf: never)");
+  list.add("B_factor", &B_factor, "for B = auto");
+  list.add("K", &K, "steps without a restart that an end needs (auto: by theory if perturbed, else 0)");
   list.add("gradient_restart", &gradient_restart, "restart also when u'dx > 0");
   list.add("strict_paper", &strict_paper, "K steps without a restart are the only end, as printed");
   list.add("cold_restart", &cold_restart, "solve for y from zero at each restart, as printed");
-  list.add("T_init", &T_init, "steps of a cold restart");
+  list.add("T_init", &T_init, "steps of a cold restart, which needs it");
   list.add("r", &r, "radius of perturbations (0: none)");
   list.add("perturb_start", &perturb_start, "perturb the start as well");
   list.add("zeta", &zeta, "probability with which escaping a saddle may fail");
@@ -24,23 +25,27 @@ void Acceleration::describe(OptionList& list) {
   list.add("seed", &seed, "seed of perturbations and estimates");
 }
 
-namespace {
-
-void check(const Acceleration& o) {
-  require(o.eta >= 0, "eta = ", o.eta, ", must not be negative");
-  require(o.theta >= 0 && o.theta <= 1, "theta = ", o.theta, ", must satisfy 0 <= theta <= 1");
-  require(o.B >= 0, "B = ", o.B, ", must not be negative");
-  require(o.B_factor > 0, "B_factor = ", o.B_factor, ", must be positive");
-  require(o.K >= 0, "K = ", o.K, ", must not be negative");
-  require(!o.strict_paper || o.K >= 1, "K = ", o.K, ", must be at least 1 with strict_paper");
-  require(!o.cold_restart || o.T_init >= 1, "T_init = ", o.T_init, ", must be at least 1 with cold_restart");
-  require(o.zeta > 0 && o.zeta < 1, "zeta = ", o.zeta, ", must satisfy 0 < zeta < 1");
-  require(o.ctol > 0, "ctol = ", o.ctol, ", must be positive");
+void Acceleration::check(std::string_view who) const {
+  require(!eta || *eta > 0, who, ": eta = ", eta.value_or(0), ", must be positive, or auto");
+  require(!theta || (*theta > 0 && *theta <= 1), who, ": theta = ", theta.value_or(0),
+          ", must satisfy 0 < theta <= 1, or auto");
+  require(!B || *B > 0, who, ": B = ", B.value_or(0), ", must be positive, or auto");
+  require(B_factor > 0, who, ": B_factor = ", B_factor, ", must be positive");
+  require(!K || *K >= 0, who, ": K = ", K.value_or(0), ", must not be negative");
+  require(!strict_paper || K.value_or(0) >= 1, who, ": K = ", K.value_or(0), ", must be at least 1 with strict_paper");
+  require(!T_init || *T_init >= 1, who, ": T_init = ", T_init.value_or(0), ", must be at least 1");
+  require(!cold_restart || T_init, who, ": T_init = auto, must be given with cold_restart");
+  require(cold_restart || !T_init, who, ": T_init = ", T_init.value_or(0), ", is of use with cold_restart only");
+  require(r >= 0, who, ": r = ", r, ", must not be negative");
+  require(zeta > 0 && zeta < 1, who, ": zeta = ", zeta, ", must satisfy 0 < zeta < 1");
+  require(ctol > 0, who, ": ctol = ", ctol, ", must be positive");
 }
+
+namespace {
 
 /// Steps after which a perturbed run has left a saddle with probability 1 - zeta, maths.md (23).
 int escape_steps(const Acceleration& o, double B, Index d) {
-  const double theta = o.theta > 0 ? o.theta : 0.1;
+  const double theta = o.theta.value_or(0.1);
   const double gain = 20 * B * std::sqrt(static_cast<double>(d)) / (theta * o.zeta * o.r);
   return gain > 1 && std::isfinite(gain) ? static_cast<int>(std::ceil(std::log(gain) / std::log1p(theta / 2))) : 1;
 }
@@ -48,7 +53,7 @@ int escape_steps(const Acceleration& o, double B, Index d) {
 /// Line 10: whether the epoch has gone far enough after k steps. The first step, eta |u|, cannot be longer than a B of
 /// B_factor eta max|u| with B_factor >= 1, but as long to the last digit: there rounding would decide.
 bool has_gone_far(const Acceleration& o, int k, double travelled, double B) {
-  const bool within_B = k == 1 && o.B == 0 && o.B_factor >= 1;
+  const bool within_B = k == 1 && !o.B && o.B_factor >= 1;
   return !within_B && k * travelled > B * B;
 }
 
@@ -75,15 +80,35 @@ class Average {
   Vec sum_;
 };
 
+/// Notices epochs that lead nowhere, such as those of perturbations that are larger than the steps.
+class Progress {
+ public:
+  /// False, and the run is over, after 1,000 restarts without a lower Phi or a shorter u. An epoch of the theory lowers
+  /// Phi; ten times as many would cost ten times the time until somebody is told.
+  bool goes_on(Run& run, const Hypergradient& h) {
+    ++idle_;
+    if (h.phi < phi_ || h.norm < norm_) idle_ = 0;
+    phi_ = std::min(phi_, h.phi);
+    norm_ = std::min(norm_, h.norm);
+    if (idle_ < 1000) return true;
+    run.end(Status::stagnated, text(idle_, " restarts without a Phi below ", phi_, " or a |u| below ", norm_,
+                                    "; is the radius r of perturbations, or the step, too large?"));
+    return false;
+  }
+
+ private:
+  int idle_ = 0;
+  double phi_ = std::numeric_limits<double>::infinity(), norm_ = phi_;
+};
+
 }  // namespace
 
 void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration& o,
                 const std::function<void()>& started) {
-  check(o);
   Noise noise(o.r, o.seed, o.noise);
-  const bool perturbed = o.r > 0 || !o.noise.empty();
+  const bool perturbed = o.is_perturbed();
   const auto new_epoch = [&](const Vec& at) {
-    if (!o.cold_restart || estimator.solve_cold(at, o.T_init)) return true;
+    if (!o.cold_restart || estimator.solve_cold(at, *o.T_init)) return true;
     run.end(estimator.last().status, estimator.last().message);
     return false;
   };
@@ -92,25 +117,41 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
   if (perturbed && o.perturb_start) noise.add_to(x);
   if (!new_epoch(x)) return;
   if (started) started();
-  if (!warm_up(run, estimator, x, o.ctol)) return;
-  StepLength step_length(o.eta, o.eta > 0 ? 0 : find_step(run, estimator, x, o.ctol, o.seed));
-  if (!(step_length.value() > 0)) return;
+  const bool may_end_at_once = !perturbed && !o.strict_paper && o.K.value_or(0) == 0;
+  if (!warm_up(run, estimator, x, o.ctol, may_end_at_once)) return;
+  StepControl steps(o.eta);
+  if (!steps.start(run, estimator, x, o.ctol, o.seed)) return;
 
-  Average average(o.K);
+  Average average(o.K.value_or(0));
+  Progress progress;
   x_previous = x;
   int k = 0, single_steps = 0;
   double travelled = 0, largest = 0, norm = run.result().gradient_norm;
+  const auto restart_at = [&](const Vec& at) {
+    ++run.result().restarts;
+    x_previous = at;
+    k = 0;
+    travelled = 0;
+  };
   for (;;) {
-    const double momentum = o.theta > 0 ? 1 - o.theta : k / (k + 3.0);
+    const double momentum = o.theta ? 1 - *o.theta : k / (k + 3.0);
     w = x + momentum * (x - x_previous);                                    // line 4
     const Hypergradient& h = estimator.at(w, accuracy(run, o.ctol, norm));  // lines 5 to 7
-    if (h.status == Status::converged) step_length.learn(w, h);
-    const double eta = step_length.value();
+    if (!steps.is_acceptable(h) && steps.take_back(x, estimator)) {
+      restart_at(x);
+      continue;
+    }
+    if (h.status == Status::converged) steps.learn(w, h, estimator.y(), /*anchor=*/k == 0);
+    const double eta = steps.value(w, h.norm);
     largest = std::max(largest, norm = h.norm);
-    const double B = o.B > 0 ? o.B : o.B_factor * eta * largest;
-    const int K =
-        o.K > 0 || !perturbed ? o.K : escape_steps(o, std::isfinite(B) ? B : o.B_factor * eta * largest, x.size());
-    if (!run.accept(w, estimator, !o.strict_paper && k >= K)) break;
+    const double B = o.B.value_or(o.B_factor * eta * largest);
+    const int K = o.K         ? *o.K
+                  : perturbed ? escape_steps(o, std::isfinite(B) ? B : o.B_factor * eta * largest, x.size())
+                              : 0;
+    if (!run.accept(w, estimator, !o.strict_paper && k >= K)) {
+      say_if_flat(run, steps, estimator);
+      break;
+    }
 
     x_previous.swap(x);
     x = w - eta * h.u;  // line 8
@@ -122,16 +163,17 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
     const bool restart = has_gone_far(o, k, travelled, B) || uphill;  // line 10
     if (restart) {                                                    // lines 11 to 16
       if (k == 1) ++single_steps;
-      ++run.result().restarts;
-      if (perturbed) noise.add_to(x);
-      x_previous = x;
-      k = 0;
-      travelled = 0;
+      if (perturbed) {
+        noise.add_to(x);
+        steps.forget();
+      }
+      restart_at(x);
     }
     if (!run.step(x)) break;
+    if (restart && !progress.goes_on(run, h)) break;
     if (restart && !new_epoch(x)) break;
-    if (o.strict_paper && k >= o.K) {
-      run.end(Status::converged, text(o.K, " steps without a restart, |u| = ", norm));
+    if (o.strict_paper && k >= *o.K) {
+      run.end(Status::converged, text(*o.K, " steps without a restart, |u| = ", norm));
       break;
     }
   }

@@ -11,9 +11,11 @@ void AidOptions::describe(OptionList& list) {
 }
 
 Result aid(BilevelOracle& oracle, const AidOptions& options, const Point& start, const Observer& observer) {
-  return run(oracle, options.stop, start, observer, [&](Run& run) {
-    ImplicitHypergradient estimator(run.oracle(), options.lower, run.start(), run.certified() || options.outer.eta == 0,
-                                    options.outer.seed);
+  const char* const who = options.outer.is_perturbed() ? "paid" : "aid";
+  options.lower.check(who);
+  options.outer.check(who);
+  return run(who, oracle, options.stop, start, observer, [&](Run& run) {
+    ImplicitHypergradient estimator(run.oracle(), options.lower, run.start(), options.outer.seed);
     descend(run, estimator, options.outer);
   });
 }

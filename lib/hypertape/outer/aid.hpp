@@ -1,13 +1,13 @@
 #pragma once
 
-#include "hypertape/hypergradient/lower_options.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "hypertape/outer/descent.hpp"
 
 namespace hypertape {
 
 struct AidOptions {
   StopRule stop{};
-  LowerOptions lower{.beta = 0, .steps = 10, .products = 10};
+  LowerOptions lower{.beta = 0};
   Descent outer{};
 
   void describe(OptionList& list);

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "hypertape/hypergradient/lower_options.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "hypertape/outer/descent.hpp"
 
 namespace hypertape {
 
 struct BaOptions {
   StopRule stop{};
-  LowerOptions lower{.beta = 0, .products = 10};  ///< steps is not used
+  LowerOptions lower{.beta = 0, .products = 10};  ///< steps is not among them
   Descent outer{};
   double c = 4;      ///< c > 0
   bool warm = true;  ///< y and v start from where they were

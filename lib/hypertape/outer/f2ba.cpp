@@ -3,18 +3,24 @@
 #include "hypertape/hypergradient/penalty.hpp"
 
 namespace hypertape {
+namespace {
+
+constexpr std::string_view unread_by_f2ba[] = {"products"};
+
+}  // namespace
 
 void F2baOptions::describe(OptionList& list) {
   stop.describe(list);
-  lower.describe(list);
+  lower.describe(list, unread_by_f2ba);
   outer.describe(list, false);
   list.add("lambda", &lambda, "weight of the lower level in the penalty");
 }
 
 Result f2ba(BilevelOracle& oracle, const F2baOptions& options, const Point& start, const Observer& observer) {
-  return run(oracle, options.stop, start, observer, [&](Run& run) {
-    PenaltyGradient estimator(run.oracle(), options.lower, options.lambda, run.start(),
-                              run.certified() || options.outer.eta == 0, options.outer.seed);
+  options.lower.check("f2ba", unread_by_f2ba);
+  options.outer.check("f2ba");
+  return run("f2ba", oracle, options.stop, start, observer, [&](Run& run) {
+    PenaltyGradient estimator(run.oracle(), options.lower, options.lambda, run.start(), options.outer.seed);
     descend(run, estimator, options.outer);
   });
 }

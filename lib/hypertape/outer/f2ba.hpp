@@ -1,13 +1,13 @@
 #pragma once
 
-#include "hypertape/hypergradient/lower_options.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "hypertape/outer/descent.hpp"
 
 namespace hypertape {
 
 struct F2baOptions {
   StopRule stop{};
-  LowerOptions lower{};
+  LowerOptions lower{};  ///< products is not among them
   Descent outer{};
   double lambda = 1000;  ///< lambda > 0
 

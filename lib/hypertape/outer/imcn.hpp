@@ -1,20 +1,21 @@
 #pragma once
 
-#include "hypertape/hypergradient/lower_options.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "hypertape/outer/run.hpp"
 
 namespace hypertape {
 
 struct ImcnOptions {
   StopRule stop{};
-  LowerOptions lower{.steps = 3, .products = 2};  ///< K_y steps for y, K_c for each inverse
-  double M = 0;            ///< Lipschitz constant of Hess Phi, M > 0, must be given (theory: 4 sqrt(2) kappa^3 rho)
-  double L = 0;            ///< Lipschitz constant of grad Phi, L > 0, must be given
-  int J = 50;              ///< steps on the cubic model
-  double mu_s = 0;         ///< their length; 0: 1/(20 L), as in theory
-  double sigma = 0;        ///< size of the noise in the gradient of the model
-  double rtol = 1e-3;      ///< steps on the model end where its gradient is at most rtol |g|
-  bool chebyshev = false;  ///< inverses by Chebyshev's iteration on [mu, l], not by conjugate gradients
+  LowerOptions lower{.steps = 3,
+                     .products = 2};  ///< K_y steps for y, K_c for each inverse; most, c_y are not among them
+  std::optional<double> M{};  ///< Lipschitz constant of Hess Phi, M > 0 (theory: 4 sqrt(2) kappa^3 rho); near the start
+  std::optional<double> L{};  ///< Lipschitz constant of grad Phi, L > 0; near the start
+  int J = 50;                 ///< steps on the cubic model
+  std::optional<double> mu_s{};  ///< their length; 1/(20 L), as in theory
+  double sigma = 0;              ///< size of the noise in the gradient of the model
+  double model_rtol = 1e-3;      ///< steps on the model end where its gradient is at most model_rtol |g|
+  bool chebyshev = false;        ///< inverses by Chebyshev's iteration on [mu, l], not by conjugate gradients
   std::uint64_t seed = 1;
 
   void describe(OptionList& list);

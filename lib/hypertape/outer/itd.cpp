@@ -3,17 +3,25 @@
 #include "hypertape/hypergradient/iterative.hpp"
 
 namespace hypertape {
+namespace {
+
+constexpr std::string_view unread_by_itd[] = {"beta", "products", "most"};
+
+}  // namespace
 
 void ItdOptions::describe(OptionList& list) {
   stop.describe(list);
-  lower.describe(list);
-  outer.describe(list, false);
+  lower.describe(list, unread_by_itd);
+  outer.describe(list, false, /*accurate=*/false);
 }
 
 Result itd(BilevelOracle& oracle, const ItdOptions& options, const Point& start, const Observer& observer) {
-  return run(oracle, options.stop, start, observer, [&](Run& run) {
-    IterativeHypergradient estimator(run.oracle(), options.lower, run.start(),
-                                     run.certified() || options.outer.eta == 0, options.outer.seed);
+  options.lower.check("itd", unread_by_itd);
+  options.outer.check("itd");
+  return run("itd", oracle, options.stop, start, observer, [&](Run& run) {
+    LowerOptions lower = options.lower;
+    lower.beta = 0;  // plain descent is what is differentiated
+    IterativeHypergradient estimator(run.oracle(), lower, run.start(), options.outer.seed);
     descend(run, estimator, options.outer);
   });
 }

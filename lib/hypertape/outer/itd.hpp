@@ -1,13 +1,13 @@
 #pragma once
 
-#include "hypertape/hypergradient/lower_options.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "hypertape/outer/descent.hpp"
 
 namespace hypertape {
 
 struct ItdOptions {
   StopRule stop{};
-  LowerOptions lower{.beta = 0, .steps = 20};
+  LowerOptions lower{.steps = 20};  ///< beta, products and most are not among them
   Descent outer{};
 
   void describe(OptionList& list);

@@ -262,7 +262,7 @@ void AutoOptions::describe(OptionList& list) {
 Result minimize(BilevelOracle& oracle, const AutoOptions& options, const Point& start, const Observer& observer) {
   require(options.memory >= 0, "auto: memory = ", options.memory, ", must not be negative");
   require(options.directions >= 0, "auto: directions = ", options.directions, ", must not be negative");
-  return run(oracle, options.stop, start, observer, [&](Run& run) { Search(run, options).go(); });
+  return run("auto", oracle, options.stop, start, observer, [&](Run& run) { Search(run, options).go(); });
 }
 
 Result minimize(BilevelOracle& oracle, const Point& start, const StopRule& stop, const Observer& observer) {

@@ -12,9 +12,11 @@ void RahgdOptions::describe(OptionList& list) {
 }
 
 Result rahgd(BilevelOracle& oracle, const RahgdOptions& options, const Point& start, const Observer& observer) {
-  return run(oracle, options.stop, start, observer, [&](Run& run) {
-    ImplicitHypergradient estimator(run.oracle(), options.lower, run.start(), run.certified() || options.outer.eta == 0,
-                                    options.outer.seed);
+  const char* const who = options.outer.is_perturbed() ? "prahgd" : "rahgd";
+  options.lower.check(who);
+  options.outer.check(who);
+  return run(who, oracle, options.stop, start, observer, [&](Run& run) {
+    ImplicitHypergradient estimator(run.oracle(), options.lower, run.start(), options.outer.seed);
     accelerate(run, estimator, options.outer, [&] {
       if (options.v_from_y) estimator.set_v(estimator.y());
     });

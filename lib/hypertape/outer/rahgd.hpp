@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hypertape/hypergradient/lower_options.hpp"
+#include "hypertape/lower/lower_options.hpp"
 #include "hypertape/outer/acceleration.hpp"
 
 namespace hypertape {

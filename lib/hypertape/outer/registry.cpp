@@ -26,10 +26,10 @@ SolverEntry entry(const char* name, const char* summary, bool minimax, Solve<Opt
   OptionList list;
   shown.describe(list);
   for (const auto& option : list.options()) out.options.push_back({option.name, to_string(option.field), option.help});
-  out.solve = [solve, defaults](BilevelOracle& oracle, const Settings& settings, const Point& start,
-                                const Observer& observer) {
+  out.solve = [solve, defaults, who = out.name](BilevelOracle& oracle, const Settings& settings, const Point& start,
+                                                const Observer& observer) {
     Options options = defaults;
-    OptionList fields;
+    OptionList fields(who);
     options.describe(fields);
     for (const auto& [field, value] : settings) fields.set(field, value);
     return solve(oracle, options, start, observer);
@@ -57,7 +57,7 @@ const std::vector<SolverEntry>& solvers() {
       entry("f2ba", "gradients of f and g alone, by a penalty", false, f2ba, F2baOptions{}),
       entry("gda", "gradient descent ascent", true, gda, GdaOptions{}),
       entry("perturbed_gda", "the same, perturbed", true, gda, GdaOptions{.outer = {.r = 1e-3, .perturb_start = true}}),
-      entry("imcn", "inexact minimax cubic Newton (M and L must be given)", true, imcn, ImcnOptions{}),
+      entry("imcn", "inexact minimax cubic Newton", true, imcn, ImcnOptions{}),
   };
   return all;
 }

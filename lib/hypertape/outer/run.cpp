@@ -15,14 +15,22 @@ void StopRule::describe(OptionList& list) {
   list.add("max_seconds", &max_seconds, "budget of time");
 }
 
-Run::Run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer)
+void StopRule::check(std::string_view who) const {
+  require(tolerance >= 0, who, ": tolerance = ", tolerance, ", must not be negative");
+  require(rtol >= 0 && rtol < 1, who, ": rtol = ", rtol, ", must satisfy 0 <= rtol < 1");
+  require(max_iterations >= 0, who, ": max_iterations = ", max_iterations, ", must not be negative");
+  require(max_calls >= 0, who, ": max_calls = ", max_calls, ", must not be negative");
+  require(max_seconds >= 0, who, ": max_seconds = ", max_seconds, ", must not be negative");
+}
+
+Run::Run(std::string_view who, BilevelOracle& oracle, const StopRule& stop, const Point& start,
+         const Observer& observer)
     : oracle_(oracle), stop_(stop), start_(start), observer_(observer) {
-  require(stop.tolerance >= 0, "tolerance = ", stop.tolerance, ", must not be negative");
-  require(stop.max_iterations >= 0, "max_iterations = ", stop.max_iterations, ", must not be negative");
-  require(stop.rtol >= 0 && stop.rtol < 1, "rtol = ", stop.rtol, ", must satisfy 0 <= rtol < 1");
+  stop.check(who);
   if (start_.y.size() == 0) start_.y.setZero(oracle.dims().y);
-  require_vector("start", "x", start_.x, oracle.dims().x);
-  require_vector("start", "y", start_.y, oracle.dims().y);
+  const std::string where = text(who, ": start");
+  require_vector(where.c_str(), "x", start_.x, oracle.dims().x);
+  require_vector(where.c_str(), "y", start_.y, oracle.dims().y);
   oracle_.limit({stop.max_calls, stop.max_seconds});
   result_.x = result_.last = start_.x;
   result_.y = start_.y;
@@ -45,10 +53,10 @@ bool Run::notify(const Vec& x) {
   return go_on;
 }
 
-/// Whether the error bound, not the gradient, is what stands between a run and its tolerance, and has for long.
+/// The error has not fallen by 1 % in 1,000 hypergradients.
 bool Run::is_stuck(const Hypergradient& h) {
-  if (h.norm > tolerance() || h.error_bound <= tolerance() || h.error_bound < 0.99 * best_) {
-    best_ = h.error_bound;
+  if (h.error_estimate < 0.99 * best_) {
+    best_ = h.error_estimate;
     since_best_ = 0;
   }
   return ++since_best_ > 1000;
@@ -72,11 +80,6 @@ bool Run::accept(const Vec& point, const Hypergradient& h, const Vec& y, bool ma
                                " iterations; is the step too long?"));
     return false;
   }
-  if (certified() && std::isinf(h.error_estimate) && is_stuck(h)) {
-    end(Status::stagnated, text("|u| = ", h.norm, ", but its error bound ", h.error_bound, " does not fall below ",
-                                tolerance(), ": more accurate hypergradients are needed (steps, products, lambda)"));
-    return false;
-  }
   if (may_converge && certified() && h.norm + std::min(h.error_bound, h.error_estimate) <= tolerance()) {
     end(Status::converged, h.error_bound <= h.error_estimate
                                ? text("|u| = ", h.norm, " with an error of at most ", h.error_bound)
@@ -85,6 +88,38 @@ bool Run::accept(const Vec& point, const Hypergradient& h, const Vec& y, bool ma
     return false;
   }
   return true;
+}
+
+bool Run::accept(const Vec& point, HypergradientEstimator& estimator, bool may_converge) {
+  const Hypergradient& h = estimator.last();
+  const bool small = h.status == Status::converged && certified() && h.norm <= tolerance();
+  bool ends = small && may_converge && (std::isinf(h.error_estimate) || h.norm + h.error_estimate <= tolerance());
+  if (ends) {
+    estimator.certify(point);
+    ends = h.norm + h.error_bound <= tolerance();
+  }
+  bool go_on = accept(point, h, estimator.y(), ends);
+  if (go_on && may_converge && small && is_stuck(h)) {
+    end(Status::stagnated,
+        text("|u| = ", h.norm, ", but its error, of at most about ", h.error_estimate, ", does not fall below ",
+             tolerance(), ": more accurate hypergradients are needed (steps, products, lambda)"));
+    go_on = false;
+  }
+  if (!go_on && !estimator.warning().empty()) result_.message += "; " + estimator.warning();
+  return go_on;
+}
+
+std::string Run::where_it_went() const {
+  if (std::isnan(result_.gradient_norm)) return "; there is no hypergradient yet";
+  std::string out =
+      text("; |u| = ", result_.gradient_norm, " after ", result_.iterations, " iterations, ", first_norm_, " at first");
+  const OracleCounts& n = oracle_.counts();
+  const double most = 0.8 * static_cast<double>(n.total());
+  if (static_cast<double>(n.g) > most)
+    out += text("; ", n.g, " of ", n.total(), " calls are gradients of g: the lower level takes long to solve");
+  if (static_cast<double>(n.hv) > most)
+    out += text("; ", n.hv, " of ", n.total(), " calls are products d2g/dy2 v: the linear systems take long to solve");
+  return out;
 }
 
 bool Run::step(const Vec& x) {
@@ -140,9 +175,9 @@ class FailedWith final : public Error, public RunFailed {
 
 }  // namespace
 
-Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer,
-           const std::function<void(Run&)>& loop) {
-  Run run(oracle, stop, start, observer);
+Result run(std::string_view who, BilevelOracle& oracle, const StopRule& stop, const Point& start,
+           const Observer& observer, const std::function<void(Run&)>& loop) {
+  Run run(who, oracle, stop, start, observer);
   const auto finished = [&]() -> Result& {
     run.result().counts = run.oracle().counts();
     run.result().seconds = run.oracle().seconds();
@@ -154,7 +189,7 @@ Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, cons
     else
       loop(run);
   } catch (const BudgetSpent& spent) {
-    run.end(spent.status, spent.what());
+    run.end(spent.status, spent.what() + run.where_it_went());
   } catch (const NotFinite& bad) {
     run.end(Status::not_finite, bad.what());
   } catch (...) {
@@ -181,64 +216,17 @@ void Noise::add_to(Vec& x) {
 
 double accuracy(const Run& run, double ctol, double norm) { return std::max(run.tolerance() / 10, ctol * norm); }
 
-bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol) {
+bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, bool may_converge) {
   double sigma = std::numeric_limits<double>::infinity();
   while (estimator.adapts()) {
     const Hypergradient& h = estimator.at(x, sigma);
-    if (!run.accept(x, estimator, false)) return false;
-    const double wanted = accuracy(run, ctol, h.norm), next = std::max(wanted, h.error_bound / 10);
-    if (h.error_bound <= wanted || next >= sigma) break;  // good enough, or as good as it gets
+    if (!run.accept(x, estimator, may_converge && h.error_estimate == 0)) return false;
+    const double wanted = accuracy(run, ctol, h.norm);
+    const double next = std::isinf(h.error_estimate) ? wanted : std::max(wanted, h.error_estimate / 10);
+    if (h.error_estimate <= wanted || next >= sigma) break;  // good enough, or as good as it gets
     sigma = next;
   }
   return true;
-}
-
-double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed) {
-  const double h = 1e-2 * (std::sqrt(static_cast<double>(x.size())) + x.norm());  // a hundredth in every entry
-  double sigma = accuracy(run, ctol, run.result().gradient_norm), L = 0;
-  Vec base, there, direction = Random(seed).direction(x.size());
-  estimator.set_accurate(true);
-  for (int powers = 0, refinements = 0; powers < 8;) {
-    estimator.at(x, sigma);
-    if (!run.accept(x, estimator, false)) return 0;
-    base = estimator.last().u;
-    double error = estimator.last().error_bound;
-    there = x + h * direction;
-    const Hypergradient& moved = estimator.at(there, sigma);
-    if (moved.status != Status::converged) {
-      run.end(moved.status, moved.message);
-      return 0;
-    }
-    error += moved.error_bound;
-    direction = moved.u - base;
-    const double change = direction.norm();
-    if (estimator.adapts() && error > 0.1 * change && refinements < 12) {  // more error than difference
-      ++refinements;
-      sigma = std::min(sigma, error) / 10;
-      direction = (there - x) / h;
-      continue;
-    }
-    if (change == 0) break;
-    L = std::max(L, change / h);
-    direction /= change;
-    ++powers;
-  }
-  estimator.set_accurate(false);
-  if (L > 0) return 1 / (1.2 * L);
-  run.end(Status::stagnated, "the hypergradient does not change near the start; give eta");
-  return 0;
-}
-
-void StepLength::learn(const Vec& at, const Hypergradient& h) {
-  if (!adapts_) return;
-  if (any_) {
-    const double moved = (at - at_).norm(), changed = (h.u - u_).norm() - h.error_bound - error_;
-    if (changed * eta_ > moved) eta_ = moved / changed;
-  }
-  any_ = true;
-  at_ = at;
-  u_ = h.u;
-  error_ = h.error_bound;
 }
 
 }  // namespace hypertape

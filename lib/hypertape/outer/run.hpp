@@ -14,7 +14,7 @@ namespace hypertape {
 /// each hypergradient and `step` for each new iterate, and returns as soon as one of them says false.
 class Run {
  public:
-  Run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer);
+  Run(std::string_view who, BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer);
 
   CountingOracle& oracle() { return oracle_; }
   const Point& start() const { return start_; }
@@ -30,14 +30,18 @@ class Run {
   /// The hypergradient at `point`: from here on what the result is about. False if it failed or if it ends the run,
   /// which a certified gradient does where `may_converge`.
   bool accept(const Vec& point, const Hypergradient& h, const Vec& y, bool may_converge = true);
-  bool accept(const Vec& point, const HypergradientEstimator& estimator, bool may_converge = true) {
-    return accept(point, estimator.last(), estimator.y(), may_converge);
-  }
+
+  /// The same for that of an estimator. Where it could end the run, its error bound is found out, and put to the test
+  /// before it is believed.
+  bool accept(const Vec& point, HypergradientEstimator& estimator, bool may_converge = true);
 
   /// An outer iteration is done, x is next.
   bool step(const Vec& x);
 
   void end(Status status, const std::string& message);
+
+  /// What a budget was spent on, in words.
+  std::string where_it_went() const;
 
  private:
   bool notify(const Vec& x);
@@ -53,9 +57,9 @@ class Run {
 };
 
 /// Runs `loop` and returns the result, whatever ended it; exceptions of the oracle and of the observer become
-/// RunFailed. The start must fit the oracle and be finite.
-Result run(BilevelOracle& oracle, const StopRule& stop, const Point& start, const Observer& observer,
-           const std::function<void(Run&)>& loop);
+/// RunFailed. The start must fit the oracle and be finite; `who` is named if it is not.
+Result run(std::string_view who, BilevelOracle& oracle, const StopRule& stop, const Point& start,
+           const Observer& observer, const std::function<void(Run&)>& loop);
 
 /// Perturbations, uniform in a ball.
 class Noise {
@@ -75,26 +79,8 @@ class Noise {
 /// The accuracy that an estimate is worth: max(epsilon / 10, ctol |u|), maths.md (18).
 double accuracy(const Run& run, double ctol, double norm);
 
-/// A first hypergradient at x, refined until its error is at most ctol |u|. Only where certificates decide; false if
-/// the run is over.
-bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol);
-
-/// 1/L for the L of grad Phi near x, by power iteration on differences of hypergradients, 16 of them and those that
-/// more accuracy takes. Not positive if the run is over.
-double find_step(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, std::uint64_t seed);
-
-/// The step for x: as given, or as found at the start and made shorter where grad Phi proves to change faster. What two
-/// hypergradients with their error bounds prove is (|u - u'| - errors) / |x - x'| <= L.
-class StepLength {
- public:
-  StepLength(double given, double found) : adapts_(given == 0), eta_(given > 0 ? given : found) {}
-  double value() const { return eta_; }
-  void learn(const Vec& at, const Hypergradient& h);
-
- private:
-  bool adapts_, any_ = false;
-  double eta_, error_ = 0;
-  Vec at_, u_;
-};
+/// A first hypergradient at x, refined until its error is at most ctol |u|. Only where an accuracy decides; false if
+/// the run is over, which a start that is stationary ends at once if it may.
+bool warm_up(Run& run, HypergradientEstimator& estimator, const Vec& x, double ctol, bool may_converge);
 
 }  // namespace hypertape

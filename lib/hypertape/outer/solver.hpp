@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "hypertape/core/options.hpp"
@@ -22,6 +23,7 @@ struct StopRule {
   double max_seconds = std::numeric_limits<double>::infinity();
 
   void describe(OptionList& list);
+  void check(std::string_view who) const;
 };
 
 /// One outer iteration, as an observer sees it. References are valid during the call only.

@@ -17,7 +17,8 @@ Observer Trace::observer(const std::string& solver) {
   constexpr std::size_t most = 2000;
   return [this, solver, state = std::make_shared<State>()](const Iterate& i) {
     if (i.iteration % state->every != 0) return true;
-    TraceRow row{solver, i.iteration, i.seconds, i.counts, i.phi, i.gradient_norm, i.error_bound, i.restarts, {}};
+    TraceRow row{solver,          i.iteration,   i.seconds,        i.counts,   i.phi,
+                 i.gradient_norm, i.error_bound, i.error_estimate, i.restarts, {}};
     for (const Metric& metric : metrics_) row.metrics.push_back(metric.value(i.point, i.y));
     rows_.push_back(std::move(row));
     if (++state->rows > most) {
@@ -36,14 +37,14 @@ void Trace::thin(const std::string& solver, int every) {
 
 void Trace::write_csv(std::ostream& out) const {
   std::ostringstream csv = text_stream();
-  csv << "solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,restarts";
+  csv << "solver,iteration,seconds,f,g,jv,hv,phi,gradient_norm,error_bound,error_estimate,restarts";
   for (const Metric& metric : metrics_) csv << ',' << metric.name;
   csv << '\n';
   csv.precision(std::numeric_limits<double>::max_digits10);
   for (const TraceRow& r : rows_) {
     csv << r.solver << ',' << r.iteration << ',' << r.seconds << ',' << r.counts.f << ',' << r.counts.g << ','
         << r.counts.jv << ',' << r.counts.hv << ',' << r.phi << ',' << r.gradient_norm << ',' << r.error_bound << ','
-        << r.restarts;
+        << r.error_estimate << ',' << r.restarts;
     for (const double value : r.metrics) csv << ',' << value;
     csv << '\n';
   }

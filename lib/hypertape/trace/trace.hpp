@@ -24,7 +24,8 @@ struct TraceRow {
   OracleCounts counts;
   double phi = 0;
   double gradient_norm = 0;
-  double error_bound = 0;
+  double error_bound = 0;     ///< of gradient_norm, as in Iterate; infinite if not known
+  double error_estimate = 0;  ///< the same
   int restarts = 0;
   std::vector<double> metrics;
 };
@@ -41,7 +42,8 @@ class Trace {
   const std::vector<TraceRow>& rows() const { return rows_; }
 
   /// The first line names the columns: solver, iteration, seconds, f, g, jv, hv, phi, gradient_norm, error_bound,
-  /// restarts, and the metrics. Numbers have a point and all their digits, whatever the locale of `out`.
+  /// error_estimate, restarts, and the metrics. Numbers have a point and all their digits, whatever the locale of
+  /// `out`.
   void write_csv(std::ostream& out) const;
 
  private:
