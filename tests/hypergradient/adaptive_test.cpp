@@ -36,11 +36,10 @@ TEST_CASE("a state that is restored starts the next solves where it was saved") 
   AdaptiveHypergradient::State state;
   estimator.at(problem.start.x, 0.1);
   estimator.save(state);
-  estimator.restore(state);  // directions that were not recycled yet are not part of it
   const Vec first = estimator.at(near, 0.1).u, y = estimator.y();
   estimator.at(problem.start.x.array() + 3.0, 0.1);
   estimator.restore(state);
-  CHECK(estimator.y() == state.y);
+  CHECK(estimator.y() == state.lower.y);
   CHECK(estimator.at(near, 0.1).u == first);
   CHECK(estimator.y() == y);
 }

@@ -100,7 +100,7 @@ TEST_CASE("what was learned of a matrix that has nothing in common does not spoi
   Vec q = Vec::Zero(n);
   cg.start(A, random.normal(n), q);
   cg.improve(A, q, 0, 8);
-  const LimitedMemory before = RecycledCg(5).memory();
+  const RecycledCg::Memory before = RecycledCg(5).memory();
   cg.set_memory(before);
   const Vec b = random.normal(n);
   q.setZero();

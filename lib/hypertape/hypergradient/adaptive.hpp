@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hypertape/hypergradient/estimator.hpp"
-#include "hypertape/inner/recycled_cg.hpp"
+#include "hypertape/lower/newton_lower.hpp"
 
 namespace hypertape {
 
@@ -15,8 +15,12 @@ class AdaptiveHypergradient {
   /// Refers to `oracle`. `directions` of earlier solves are kept.
   AdaptiveHypergradient(BilevelOracle& oracle, const Vec& y, Index directions);
 
-  /// grad Phi at x, with an estimated error of at most about tau |u|. Starts from y and v as they are.
-  const Hypergradient& at(const Vec& x, double tau);
+  /// grad Phi at x, with an estimated error of at most about tau |u|. Starts from y and v as they are. Fails with
+  /// Status::iteration_limit where that takes more than `limit` products and gradients.
+  const Hypergradient& at(const Vec& x, double tau, long limit = std::numeric_limits<int>::max());
+
+  /// What the last one took.
+  long effort() const { return effort_; }
 
   /// Learns how much u changes with y: from one point, where it was `from`, to that of the last solve or of the state
   /// that was restored.
@@ -26,7 +30,7 @@ class AdaptiveHypergradient {
   void forget() { gain_y_ = -1; }
 
   const Hypergradient& last() const { return result_; }
-  const Vec& y() const { return y_; }
+  const Vec& y() const { return lower_.y(); }
 
   /// The estimated error of phi, which is of second order in those of y and v.
   double phi_error() const { return phi_error_; }
@@ -41,29 +45,27 @@ class AdaptiveHypergradient {
 
   /// Where the next solves start, what they know, and the size of u to be expected.
   struct State {
-    Vec y, v;
-    LimitedMemory memory{0};
-    double norm = 0, moved = 0, gain_v = 0, forcing = 0.1;
+    NewtonLower::State lower;
+    Vec v;
+    double norm = 0, gain_v = 0;
   };
-  void save(State& state) const;
+  void save(State& state);
   void restore(const State& state);
 
  private:
-  bool solve_lower(const Vec& x, double tau);
-  bool newton_step(const Vec& x, double goal);
+  void estimate(const Vec& x, double tau);
+  void lower_failed() { fail(lower_.status(), lower_.message()); }
   bool solve_linear(const Vec& x, double tau);
   bool fail(Status status, const std::string& message);
 
   BilevelOracle& oracle_;
-  RecycledCg cg_;
+  NewtonLower lower_;
   Hypergradient result_;
-  Vec y_, v_, gradient_, step_, trial_y_, trial_gradient_, gx_, gy_, product_;
+  Vec v_, step_, gx_, gy_, product_;
   double gain_v_ = 0, gain_y_ = -1;  // c_v and c_y; negative: not known
   double expected_ = 0;              // |u|, as far as known; 0: not at all
-  double forcing_ = 0.3;             // how much of a Newton step may be error
-  double moved_ = 0;                 // how far y moved at the last point, in the energy norm
-  int indefinite_ = 0;               // Newton steps one after the other where d2g/dy2 was not positive definite
-  double error_y_ = 0, error_v_ = 0, phi_error_ = 0, correction_ = 0;
+  double error_v_ = 0, phi_error_ = 0, correction_ = 0;
+  long effort_ = 0;
 };
 
 }  // namespace hypertape

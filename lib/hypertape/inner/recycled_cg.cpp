@@ -7,13 +7,13 @@
 namespace hypertape {
 
 void RecycledCg::recycle() {
-  if (!gains_.empty()) scale_ = std::sqrt(std::accumulate(gains_.begin(), gains_.end(), 0.0)) / first_;
+  if (!gains_.empty()) memory_.scale = std::sqrt(std::accumulate(gains_.begin(), gains_.end(), 0.0)) / first_;
   gains_.clear();
   // Of many directions, some from all over the solve: early ones are of large eigenvalues, late ones of small.
-  const std::size_t taken = std::min(fresh_count_, static_cast<std::size_t>(inverse_.most()));
+  const std::size_t taken = std::min(fresh_count_, static_cast<std::size_t>(memory_.inverse.most()));
   for (std::size_t i = 0; i < taken; ++i) {
     const Direction& d = fresh_[i * fresh_count_ / taken];
-    inverse_.add(d.p, d.Ap);
+    memory_.inverse.add(d.p, d.Ap);
   }
   fresh_count_ = 0;
 }
@@ -23,6 +23,7 @@ void RecycledCg::start(LinearOperator& A, const Vec& b, const Vec& q) {
   if (q.isZero(0)) {
     r_ = b;
   } else {
+    ++products_;
     A.apply(q, Ap_);
     r_ = b - Ap_;
   }
@@ -34,17 +35,22 @@ void RecycledCg::start(LinearOperator& A, const Vec& b, const Vec& q) {
   status_ = std::isfinite(rz_) ? Status::converged : Status::not_finite;
 }
 
-void RecycledCg::set_memory(const LimitedMemory& memory) {
-  inverse_ = memory;
+const RecycledCg::Memory& RecycledCg::memory() {
+  recycle();
+  return memory_;
+}
+
+void RecycledCg::set_memory(const Memory& memory) {
+  memory_ = memory;
   fresh_count_ = 0;
   gains_.clear();
 }
 
 void RecycledCg::precondition() {
-  inverse_.apply(r_, z_);
+  memory_.inverse.apply(r_, z_);
   rz_ = r_.dot(z_);
-  if (!(rz_ > 0) && !inverse_.empty()) {  // what was learned of very different matrices, and rounding
-    inverse_.clear();
+  if (!(rz_ > 0) && !memory_.inverse.empty()) {  // what was learned of very different matrices, and rounding
+    memory_.inverse.clear();
     z_ = r_;
     rz_ = r_.squaredNorm();
   }
@@ -53,21 +59,22 @@ void RecycledCg::precondition() {
 
 double RecycledCg::energy_error() const {
   if (rz_ == 0) return 0;
-  if (k_ < 2) return 2 * std::sqrt(rz_) * (inverse_.empty() ? scale_ : 1);
+  if (k_ < 2) return 2 * std::sqrt(rz_) * (memory_.inverse.empty() ? memory_.scale : 1);
   const auto window = std::max<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(gains_.size() / 4));
   return std::sqrt(std::accumulate(gains_.end() - window, gains_.end(), 0.0));
 }
 
 double RecycledCg::energy_of(const Vec& r) {
   recycle();
-  if (inverse_.empty()) return r.isZero(0) ? 0 : 2 * scale_ * r.norm();
-  inverse_.apply(r, z_);
+  if (memory_.inverse.empty()) return r.isZero(0) ? 0 : 2 * memory_.scale * r.norm();
+  memory_.inverse.apply(r, z_);
   return 2 * std::sqrt(std::max(0.0, r.dot(z_)));
 }
 
 bool RecycledCg::improve(LinearOperator& A, Vec& q, double energy, int max_iterations) {
   if (status_ != Status::converged) return false;
   for (int i = 0; i < max_iterations && energy_error() > energy; ++i) {
+    ++products_;
     A.apply(p_, Ap_);
     const double curvature = p_.dot(Ap_);
     if (std::isfinite(curvature) &&
@@ -75,8 +82,8 @@ bool RecycledCg::improve(LinearOperator& A, Vec& q, double energy, int max_itera
       rz_ = 0;
       return true;
     }
-    if (curvature <= 0 && !inverse_.empty()) {  // directions of another matrix may be what is wrong
-      inverse_.clear();
+    if (curvature <= 0 && !memory_.inverse.empty()) {  // directions of another matrix may be what is wrong
+      memory_.inverse.clear();
       precondition();
       p_ = z_;
       continue;
@@ -86,9 +93,9 @@ bool RecycledCg::improve(LinearOperator& A, Vec& q, double energy, int max_itera
       return false;
     }
     const double step = rz_ / curvature, rz_before = rz_;
-    if (inverse_.most() > 0) {
+    if (memory_.inverse.most() > 0) {
       // When there is no room left every second one goes: those that stay are spread over the solve.
-      if (fresh_count_ == static_cast<std::size_t>(2 * inverse_.most())) {
+      if (fresh_count_ == static_cast<std::size_t>(2 * memory_.inverse.most())) {
         for (std::size_t j = 0; 2 * j < fresh_count_; ++j) std::swap(fresh_[j], fresh_[2 * j]);
         fresh_count_ /= 2;
       }

@@ -16,7 +16,7 @@ namespace hypertape {
 class RecycledCg {
  public:
   /// Keeps at most `most` directions; 0: plain conjugate gradients.
-  explicit RecycledCg(Index most) : inverse_(most) {}
+  explicit RecycledCg(Index most) : memory_{LimitedMemory(most)} {}
 
   /// Begins A q = b at the given q. Costs one product unless q = 0.
   void start(LinearOperator& A, const Vec& b, const Vec& q);
@@ -36,11 +36,19 @@ class RecycledCg {
   const Vec& residual() const { return r_; }
   bool exhausted() const { return rz_ == 0; }
 
-  /// What earlier solves learned; to be put back where solves in between were of matrices far away.
-  const LimitedMemory& memory() const { return inverse_; }
-  void set_memory(const LimitedMemory& memory);
+  /// What solves so far learned; to be put back where solves in between were of matrices far away.
+  struct Memory {
+    LimitedMemory inverse{0};
+    double scale = std::numeric_limits<double>::infinity();  ///< energy norm of A^-1 r over |r|, in the solve before
+  };
+  const Memory& memory();
+  void set_memory(const Memory& memory);
+  void forget() { set_memory({LimitedMemory(memory_.inverse.most())}); }
 
   int iterations() const { return k_; }
+
+  /// Products with A in all solves so far.
+  long products() const { return products_; }
   Status status() const { return status_; }
 
  private:
@@ -50,7 +58,7 @@ class RecycledCg {
   /// z = (about A^-1) r, r'z.
   void precondition();
 
-  LimitedMemory inverse_;
+  Memory memory_;
   struct Direction {
     Vec p, Ap;
   };
@@ -58,10 +66,10 @@ class RecycledCg {
   std::size_t fresh_count_ = 0;
   Vec r_, z_, p_, Ap_;
   double rz_ = 0, rounding_ = 0;
-  double first_ = 0;                                        // |r| where the solve began
-  double scale_ = std::numeric_limits<double>::infinity();  // energy norm of A^-1 r over |r|, in the solve before
+  double first_ = 0;  // |r| where the solve began
   std::vector<double> gains_;
   int k_ = 0;
+  long products_ = 0;
   Status status_ = Status::converged;
 };
 

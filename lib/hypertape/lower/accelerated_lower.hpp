@@ -7,17 +7,9 @@
 #include "hypertape/core/status.hpp"
 #include "hypertape/inner/agd.hpp"
 #include "hypertape/lower/constants.hpp"
+#include "hypertape/lower/decision.hpp"
 
 namespace hypertape {
-
-/// What comes after a round of steps for y.
-enum class LowerDecision {
-  accept,   ///< y is as accurate as was asked for, or as the arithmetic allows
-  refine,   ///< more steps of the same kind
-  shorten,  ///< steps were too long: back to where the solve began, with a quarter of them
-  measure,  ///< no progress in a time in which good steps make some: l and mu as they are at this y
-  give_up,  ///< nothing left to try
-};
 
 /// A round of steps, as a decision sees it.
 struct LowerRound {

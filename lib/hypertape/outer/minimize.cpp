@@ -31,7 +31,7 @@ class Search {
         root_(std::sqrt(static_cast<double>(x_.size()))) {}
 
   void go() {
-    if (!take(x_, estimator_.at(x_, roughest))) return;
+    if (!look_around()) return;
     first_phi_ = here_.phi;
     if (here_.norm <= run_.tolerance() || here_.norm == 0) perturb();
     for (;;) {
@@ -46,6 +46,19 @@ class Search {
     here_ = h;
     phi_error_ = estimator_.phi_error();
     return run_.accept(x, here_, estimator_.y(), false);
+  }
+
+  /// The first hypergradient. Phi there is what steps are measured by: as long as it rests on its correction, y is
+  /// solved for more accurately.
+  bool look_around() {
+    estimator_.at(x_, roughest);
+    for (double tau = 0.1; tau > tightest && !is_reliable(); tau /= 10) estimator_.at(x_, tau);
+    effort_ = estimator_.effort();
+    return take(x_, estimator_.last());
+  }
+  bool is_reliable() const {
+    const Hypergradient& h = estimator_.last();
+    return h.status != Status::converged || std::abs(estimator_.correction()) <= 0.1 * std::abs(h.phi);
   }
 
   /// A length that steps are measured by where nothing is known: 0.3 in every entry, or of x.
@@ -110,13 +123,16 @@ class Search {
     const double length = direction_.norm();
     const double longest = none ? std::max(usual_length(), 2 * last_step_) : std::max(usual_length(), 4 * last_step_);
     if ((none && scale_ == 0) || length > longest) direction_ *= longest / length;
+    // Concentrated in a few entries, the same length can be far: exp(x) is not rare in lower levels.
+    const double entry = direction_.lpNorm<Eigen::Infinity>(), most = 1 + x_.lpNorm<Eigen::Infinity>();
+    if (entry > most) direction_ *= most / entry;
     slope_ = direction_.dot(here_.u);
   }
 
   /// Far from y*(x), Phi as corrected to first order can be anything; a fall must not be the work of the correction.
   bool is_plausible() const {
-    const double fall = std::abs(estimator_.last().phi - here_.phi);
-    return std::abs(estimator_.correction()) <= std::max({0.5 * fall, 10 * last_fall_, 1e-14 * std::abs(here_.phi)});
+    const double correction = estimator_.correction(), fall = here_.phi - (estimator_.last().phi + correction);
+    return std::abs(correction) <= std::max({0.5 * std::abs(fall), 0.1 * last_fall_, 1e-14 * std::abs(here_.phi)});
   }
 
   Verdict judge(double t, const Hypergradient& trial, bool first) const {
@@ -137,7 +153,7 @@ class Search {
       if (slope_ < 0 && search_line()) return true;
       // Blame the quasi-Newton matrix first, then the accuracy.
       inverse_.clear();
-      tau_ = std::max(tightest, tau_ / 100);
+      tighten(100);
       estimator_.restore(before_);
       if (!take(x_, estimator_.at(x_, tau_))) return false;
     }
@@ -147,17 +163,23 @@ class Search {
     return false;
   }
 
+  /// Asks for more accuracy, unless not even what was asked for so far can be had.
+  void tighten(double factor) {
+    if (estimator_.last().error_estimate <= 10 * tau_ * estimator_.last().norm) tau_ = std::max(tightest, tau_ / factor);
+  }
+
   bool search_line() {
     const bool first = inverse_.empty();
     estimator_.save(before_);
     double t = 1, low = 0, high = std::numeric_limits<double>::infinity();
     int refusals = 0, failures = 0;
+    long limit = 40 + 4 * effort_;  // what costs much more is far from x: closer trials first
     for (int trial = 0; trial < 40; ++trial) {
       trial_x_ = x_ + t * direction_;
-      const Hypergradient& h = estimator_.at(trial_x_, tau_);
+      const Hypergradient& h = estimator_.at(trial_x_, tau_, limit);
       if (h.status == Status::converged && !is_plausible()) {
         estimator_.forget();
-        estimator_.at(trial_x_, tau_);
+        estimator_.at(trial_x_, tau_, limit);
       }
       const Verdict verdict = judge(t, h, first);
       if (verdict == Verdict::accepted) {
@@ -172,6 +194,7 @@ class Search {
         keep(h);
         estimator_.learn(here_.u, h.u);
         if (high < 1.5 * low || trial >= 20) return move(best_x_, best_, refusals);
+        if (std::isinf(high) && t * direction_.lpNorm<Eigen::Infinity>() > 3 * (1 + x_.lpNorm<Eigen::Infinity>())) return move(best_x_, best_, refusals);
         t = std::isfinite(high) ? 0.5 * (low + high) : t * std::clamp(1 / (1 - left), 2.0, first ? 10.0 : 4.0);
         continue;
       }
@@ -181,16 +204,17 @@ class Search {
         return move(best_x_, best_, refusals);
       }
       estimator_.restore(before_);
-      ++refusals;
+      if (++refusals > (first ? 20 : 6)) return false;
       if (t * direction_.norm() < 1e-14 * (root_ + x_.norm())) return false;
       if (h.status != Status::converged) {
+        if (h.status == Status::iteration_limit) limit *= 2;
         if (++failures > 10) return false;  // x itself is to be looked at again
         t *= t > 0.01 ? 0.2 : 0.01;
         continue;
       }
       const double quadratic = -0.5 * slope_ * t * t / (h.phi - here_.phi - slope_ * t);
       t = std::isfinite(quadratic) ? std::clamp(quadratic, 0.1 * t, 0.5 * t) : 0.2 * t;
-      tau_ = std::max(tightest, tau_ / 3);
+      tighten(3);
       if (refusals == 2) {  // before the direction is blamed
         if (estimator_.at(x_, tau_).status != Status::converged) return false;
         here_ = estimator_.last();
@@ -222,11 +246,13 @@ class Search {
     best_ = h;
     estimator_.save(best_state_);
     best_phi_error_ = estimator_.phi_error();
+    best_effort_ = estimator_.effort();
   }
 
   bool move(const Vec& x, const Hypergradient& h, int refusals) {
     estimator_.learn(here_.u, h.u);
-    if (refusals == 0) tau_ = tau_ > loosest ? std::max(loosest, 0.8 * tau_) : std::min(loosest, 1.1 * tau_);
+    if (refusals == 0) tau_ = tau_ > loosest ? std::max(loosest, 0.8 * tau_) : std::min(loosest, (tau_ < 1e-3 ? 3 : 1.1) * tau_);
+    effort_ = std::max(&h == &best_ ? best_effort_ : estimator_.effort(), effort_ / 2);
     moved_ = x - x_;
     changed_ = h.u - here_.u;
     if (inverse_.add(moved_, changed_)) scale_ = moved_.dot(changed_) / changed_.squaredNorm();
@@ -247,6 +273,7 @@ class Search {
   AdaptiveHypergradient::State before_, best_state_;
   double root_, tau_ = roughest, slope_ = 0, last_step_ = 0, last_fall_ = 0, scale_ = 0, phi_error_ = 0,
                 best_phi_error_ = 0, first_phi_ = 0;
+  long effort_ = 0, best_effort_ = 0;  // for one hypergradient, of late
 };
 
 }  // namespace
