@@ -45,21 +45,28 @@ void AdaptiveHypergradient::learn(const Vec& from, const Vec& to) {
 bool AdaptiveHypergradient::solve_linear(const Vec& x, double tau) {
   LinearOperator& H = oracle_.curvature_at(x, lower_.y());
   RecycledCg& cg = lower_.cg();
+  // In a minimax problem grad_y f = -grad_y g, and v = 0 is as good as y is.
+  if ((gy_ + lower_.gradient()).norm() <= 1e-12 * gy_.norm()) v_.setZero();
   cg.start(H, gy_, v_);
   const int most = lower_.most_products();
   for (;;) {
     for (;;) {
       const double size = std::sqrt(std::max(0.0, v_.dot(gy_)));
       const double goal = gain_v_ > 0 && expected_ > 0 ? tau * expected_ / gain_v_ : 0.5 * tau * size;
-      if (cg.energy_error() <= goal || cg.iterations() >= most) break;
+      const bool least = cg.iterations() >= lower_.least_products();
+      if ((least && cg.energy_error() <= goal) || cg.iterations() >= most || cg.exhausted()) break;
       if (lower_.is_spent()) return fail(Status::iteration_limit, "linear system: not solved when time was up");
-      if (!cg.improve(H, v_, goal, 1))
+      if (!cg.improve(H, v_, least ? goal : 0, 1))
         return fail(cg.status(), text("linear system: d2g/dy2 is ",
                                        cg.status() == Status::indefinite ? "not positive definite" : "not finite",
                                        " at this point"));
     }
-    oracle_.cross_product(x, lower_.y(), v_, product_);
-    result_.u = gx_ - product_;
+    if (v_.isZero(0)) {
+      result_.u = gx_;
+    } else {
+      oracle_.cross_product(x, lower_.y(), v_, product_);
+      result_.u = gx_ - product_;
+    }
     result_.norm = result_.u.norm();
     if (!std::isfinite(result_.norm)) return fail(Status::not_finite, text("hypergradient: |u| = ", result_.norm));
     const double size = std::sqrt(std::max(0.0, v_.dot(gy_)));

@@ -19,6 +19,9 @@ class AdaptiveHypergradient {
   /// Status::iteration_limit where that takes more than `limit` products and gradients.
   const Hypergradient& at(const Vec& x, double tau, long limit = std::numeric_limits<int>::max());
 
+  /// At least two products for v, and a step for y, at each point; or no longer. For points that are near each other.
+  void set_thorough(bool thorough) { lower_.set_thorough(thorough); }
+
   /// What the last one took.
   long effort() const { return effort_; }
 

@@ -9,6 +9,7 @@ namespace hypertape {
 
 LowerDecision decide(const NewtonRound& round) {
   if (round.error == 0) return LowerDecision::accept;
+  if (round.thorough && round.steps == 0) return LowerDecision::refine;
   if (round.error <= round.target() && (round.goal || round.steps > 0)) return LowerDecision::accept;
   if (round.steps > 3 && round.error > 0.5 * round.before) return LowerDecision::accept;  // rounding: part of the error
   if (round.indefinite > 20 || round.steps >= 100) return LowerDecision::give_up;
@@ -59,7 +60,7 @@ bool NewtonLower::look(const Vec& x) {
 }
 
 bool NewtonLower::solve(const Vec& x, std::optional<double> goal) {
-  NewtonRound round{.goal = goal};
+  NewtonRound round{.goal = goal, .thorough = thorough_};
   indefinite_ = 0;
   for (;; ++round.steps) {
     error_ = cg_.energy_of(gradient_);
@@ -86,9 +87,10 @@ bool NewtonLower::step(const Vec& x, double goal, double forcing) {
   cg_.start(H, gradient_, step_);
   double length = 0;  // |w| in the energy norm
   do {
-    if (!cg_.improve(H, step_, std::max(goal, forcing * length), 1)) break;
+    if (!cg_.improve(H, step_, cg_.iterations() < least_products() ? 0 : std::max(goal, forcing * length), 1)) break;
     length = std::sqrt(std::max(0.0, step_.dot(gradient_)));
-  } while (cg_.energy_error() > std::max(goal, forcing * length) && cg_.iterations() < most_products() && !is_spent());
+  } while ((cg_.energy_error() > std::max(goal, forcing * length) || cg_.iterations() < least_products()) &&
+           !cg_.exhausted() && cg_.iterations() < most_products() && !is_spent());
   if (cg_.status() == Status::not_finite) return fail(Status::not_finite, "d2g/dy2 is not finite");
   const bool indefinite = cg_.status() == Status::indefinite;
   indefinite_ = indefinite ? indefinite_ + 1 : 0;

@@ -18,7 +18,8 @@ struct NewtonRound {
   double moved = 0;              ///< that way, in the energy norm
   double before = std::numeric_limits<double>::infinity();  ///< the error before the last step
   int steps = 0;                                            ///< since the solve began
-  int indefinite = 0;  ///< of the last ones, those where d2g/dy2 was not positive definite
+  int indefinite = 0;    ///< of the last ones, those where d2g/dy2 was not positive definite
+  bool thorough = false;  ///< at least one step, whatever the error seems to be
 
   /// What the error must get below.
   double target() const { return goal.value_or(0.25 * moved); }
@@ -68,6 +69,11 @@ class NewtonLower {
   double error() const { return error_; }
   double moved() const { return moved_; }
 
+  /// At least one step of two products in each solve, or no longer. Errors are estimated by what earlier solves learned,
+  /// and where one point after the other is so near that nothing seems to be left to do, nothing is learned either.
+  void set_thorough(bool thorough) { thorough_ = thorough; }
+  int least_products() const { return thorough_ ? 2 : 0; }
+
   /// From here on solves may take so many products and gradients, those of others with cg() among them.
   void allow(long effort) { limit_ = effort_ + cg_.products() + effort; }
   bool is_spent() const { return effort_ + cg_.products() >= limit_; }
@@ -98,6 +104,7 @@ class NewtonLower {
   Vec y_, gradient_, step_, trial_y_, trial_gradient_;
   double error_ = 0, moved_ = 0;
   double forcing_ = 0.3;  // how much of a Newton step may be error
+  bool thorough_ = false;
   int indefinite_ = 0;    // steps one after the other where d2g/dy2 was not positive definite
   long effort_ = 0, limit_ = std::numeric_limits<long>::max();
   Status status_ = Status::converged;

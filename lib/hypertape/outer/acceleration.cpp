@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hypertape/core/require.hpp"
+#include "hypertape/outer/epoch.hpp"
 #include "hypertape/outer/step_control.hpp"
 
 namespace hypertape {
@@ -50,11 +51,11 @@ int escape_steps(const Acceleration& o, double B, Index d) {
   return gain > 1 && std::isfinite(gain) ? static_cast<int>(std::ceil(std::log(gain) / std::log1p(theta / 2))) : 1;
 }
 
-/// Line 10: whether the epoch has gone far enough after k steps. The first step, eta |u|, cannot be longer than a B of
+/// Line 10: whether the epoch has gone far enough. The first step, eta |u|, cannot be longer than a B of
 /// B_factor eta max|u| with B_factor >= 1, but as long to the last digit: there rounding would decide.
-bool has_gone_far(const Acceleration& o, int k, double travelled, double B) {
-  const bool within_B = k == 1 && !o.B && o.B_factor >= 1;
-  return !within_B && k * travelled > B * B;
+bool has_gone_far(const Acceleration& o, const Epoch& epoch, double B) {
+  const bool within_B = epoch.steps() == 1 && !o.B && o.B_factor >= 1;
+  return !within_B && epoch.has_gone(B);
 }
 
 /// The paper's output: the mean of w_0 .. w_{K_0}, K_0 the shortest of the last K/2 steps of the epoch.
@@ -113,7 +114,7 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
     return false;
   };
 
-  Vec x = run.start().x, x_previous, w;
+  Vec x = run.start().x;
   if (perturbed && o.perturb_start) noise.add_to(x);
   if (!new_epoch(x)) return;
   if (started) started();
@@ -124,19 +125,17 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
 
   Average average(o.K.value_or(0));
   Progress progress;
-  x_previous = x;
-  int k = 0, single_steps = 0;
-  double travelled = 0, largest = 0, norm = run.result().gradient_norm;
+  Epoch epoch(x);
+  int single_steps = 0;
+  double largest = 0, norm = run.result().gradient_norm;
   const auto restart_at = [&](const Vec& at) {
     ++run.result().restarts;
-    x_previous = at;
-    k = 0;
-    travelled = 0;
+    epoch.begin(at);
   };
   for (;;) {
-    const double momentum = o.theta ? 1 - *o.theta : k / (k + 3.0);
-    w = x + momentum * (x - x_previous);                                    // line 4
-    const Hypergradient& h = estimator.at(w, accuracy(run, o.ctol, norm));  // lines 5 to 7
+    const int k = epoch.steps();
+    const Vec& w = epoch.extrapolate(o.theta ? 1 - *o.theta : k / (k + 3.0));  // line 4
+    const Hypergradient& h = estimator.at(w, accuracy(run, o.ctol, norm));     // lines 5 to 7
     if (!steps.is_acceptable(h) && steps.take_back(x, estimator)) {
       restart_at(x);
       continue;
@@ -153,16 +152,12 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
       break;
     }
 
-    x_previous.swap(x);
-    x = w - eta * h.u;  // line 8
-    const double step = (x - x_previous).squaredNorm();
-    average.add(k, w, step, run.result().average);
-    travelled += step;
-    ++k;
-    const bool uphill = o.gradient_restart && h.u.dot(x - x_previous) > 0;
-    const bool restart = has_gone_far(o, k, travelled, B) || uphill;  // line 10
-    if (restart) {                                                    // lines 11 to 16
-      if (k == 1) ++single_steps;
+    average.add(k, w, epoch.descend(eta, h.u), run.result().average);  // line 8
+    x = epoch.x();
+    const bool uphill = o.gradient_restart && h.u.dot(x - epoch.x_previous()) > 0;
+    const bool restart = has_gone_far(o, epoch, B) || uphill;  // line 10
+    if (restart) {                                             // lines 11 to 16
+      if (epoch.steps() == 1) ++single_steps;
       if (perturbed) {
         noise.add_to(x);
         steps.forget();
@@ -172,7 +167,7 @@ void accelerate(Run& run, HypergradientEstimator& estimator, const Acceleration&
     if (!run.step(x)) break;
     if (restart && !progress.goes_on(run, h)) break;
     if (restart && !new_epoch(x)) break;
-    if (o.strict_paper && k >= *o.K) {
+    if (o.strict_paper && epoch.steps() >= *o.K) {
       run.end(Status::converged, text(*o.K, " steps without a restart, |u| = ", norm));
       break;
     }

@@ -14,6 +14,10 @@ struct AutoOptions {
       0;  ///< kept from systems with d2g/dy2 to precondition the next; 0: at most 100, less where y is long
   std::uint64_t seed = 1;  ///< of the perturbation at a stationary start
 
+  /// Proposes d at x, where the hypergradient is u, in place of the quasi-Newton matrix: a method of your own. Whatever
+  /// it proposes, steps are taken only as far as they lower Phi, and epochs of RAHGD follow where that is too little.
+  std::function<Vec(const Vec& x, const Vec& u)> direction{};
+
   void describe(OptionList& list);
 };
 

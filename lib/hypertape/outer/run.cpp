@@ -74,7 +74,7 @@ bool Run::accept(const Vec& point, const Hypergradient& h, const Vec& y, bool ma
   result_.gradient_norm = h.norm;
   result_.error_bound = h.error_bound;
   result_.error_estimate = h.error_estimate;
-  if (result_.iterations == 0) first_norm_ = std::max(first_norm_, h.norm);  // the first ones are rough
+  if (result_.iterations == 0) first_norm_ = h.norm;  // of several looks at the start the last is the least rough
   if (h.norm > 1e10 * (1 + first_norm_)) {
     end(Status::diverged, text("|u| grew from ", first_norm_, " to ", h.norm, " in ", result_.iterations,
                                " iterations; is the step too long?"));

@@ -27,6 +27,10 @@ class Run {
   /// What |u| and its error must get below, as far as the first |u| is known.
   double tolerance() const { return std::max(stop_.tolerance, stop_.rtol * first_norm_); }
 
+  /// Whether that hangs on the first |u|, and what it is: until it is set, the last that was accepted at the start.
+  bool is_relative() const { return stop_.rtol * first_norm_ > stop_.tolerance; }
+  void set_first_norm(double norm) { first_norm_ = norm; }
+
   /// The hypergradient at `point`: from here on what the result is about. False if it failed or if it ends the run,
   /// which a certified gradient does where `may_converge`.
   bool accept(const Vec& point, const Hypergradient& h, const Vec& y, bool may_converge = true);

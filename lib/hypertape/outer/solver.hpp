@@ -62,7 +62,7 @@ struct Result {
   OracleCounts counts;
   double seconds = 0;
   int iterations = 0;  ///< outer iterations
-  int restarts = 0;    ///< or perturbations, for methods without restarts
+  int restarts = 0;    ///< or perturbations, for methods without restarts; of `auto` also epochs of RAHGD
 };
 
 /// Leaves a solver in place of an exception of the oracle or of the observer, with what the run had reached. What is
