@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hypertape/core/random.hpp"
+#include "hypertape/oracle/counting_oracle.hpp"
 #include "problems/registry.hpp"
 
 using namespace hypertape;
@@ -27,6 +28,43 @@ TEST_CASE("u and phi approach those of the closed form as tau falls, and the est
     const double phi = problem.closed_form.phi(x);
     CHECK(std::abs(h.phi - phi) <= 10 * tau * tau * std::abs(phi) + 1e-9);
   }
+}
+
+TEST_CASE("in a minimax problem nothing is solved for v where y is accurate") {
+  problems::Problem problem = problems::make_problem("synthetic_minimax");
+  CountingOracle counted(*problem.oracle);
+  AdaptiveHypergradient estimator(counted, problem.start.y, 100);
+  Vec x = problem.start.x, from = estimator.at(x, 0.1).u;
+  const auto first = counted.counts().jv;
+  for (int i = 0; i < 5; ++i) {
+    x.array() += 0.1;
+    const Hypergradient& h = estimator.at(x, 1e-3);
+    estimator.learn(from, h.u);
+    from = h.u;
+    CHECK((h.u - problem.closed_form.grad_phi(x)).norm() <= 1e-2 * h.norm);
+  }
+  CHECK(counted.counts().jv <= first + 2);
+}
+
+TEST_CASE("thorough: products for v and a step for y also where nothing has changed") {
+  problems::Problem problem = problems::make_problem("quadratic");
+  CountingOracle counted(*problem.oracle);
+  AdaptiveHypergradient estimator(counted, problem.start.y, 100);
+  Vec x = problem.start.x, from = estimator.at(x, 0.1).u;
+  for (int i = 0; i < 5; ++i) {
+    x.array() += 0.1;
+    const Vec u = estimator.at(x, 1e-6).u;
+    estimator.learn(from, u);
+    from = u;
+  }
+  const auto more = [&] {
+    const auto before = counted.counts().hv;
+    CHECK((estimator.at(x, 0.1).u - from).norm() <= 1e-4 * from.norm());
+    return counted.counts().hv - before;
+  };
+  CHECK(more() <= 1);  // where v starts
+  estimator.set_thorough(true);
+  CHECK(more() >= 4);  // two for y, and one more for v at least, which is then at the level of rounding
 }
 
 TEST_CASE("a state that is restored starts the next solves where it was saved") {

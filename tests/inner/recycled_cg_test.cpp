@@ -73,6 +73,56 @@ TEST_CASE("the estimated energy error is that of q, to a factor, where there is 
   }
 }
 
+TEST_CASE("where there is no room, or nothing was learned, a diagonal preconditions") {
+  constexpr Index n = 40;
+  Random random(4);
+  const Mat mild = spread(n, 10, random);
+  Vec scales(n);
+  for (Index i = 0; i < n; ++i) scales[i] = std::pow(10.0, 3 * random.uniform());
+  const Mat A = scales.asDiagonal() * mild * scales.asDiagonal();
+  class WithDiagonal final : public LinearOperator {
+   public:
+    WithDiagonal(const Mat& A, bool known) : A_(A), known_(known) {}
+    Index dim() const override { return A_.rows(); }
+    bool has_diagonal() const override { return known_; }
+    int diagonals = 0;
+
+   private:
+    void do_apply(const Vec& v, Vec& out) override { out = A_ * v; }
+    void do_diagonal(Vec& out) override {
+      out = A_.diagonal();
+      ++diagonals;
+    }
+    const Mat& A_;
+    bool known_;
+  };
+  const Vec b = A * random.normal(n);
+  long products[2];
+  for (const bool known : {false, true}) {
+    WithDiagonal op(A, known);
+    RecycledCg cg(0);
+    for (int solve = 0; solve < 2; ++solve) {
+      Vec q = Vec::Zero(n);
+      cg.start(op, b, q);
+      CHECK(cg.energy_of(cg.residual()) > 0);
+      CHECK(cg.improve(op, q, 1e-9 * b.norm(), 2000));
+      CHECK((A * q - b).norm() <= 1e-4 * b.norm());
+    }
+    products[known] = cg.products();
+    CHECK(op.diagonals == (known ? 2 : 0));
+  }
+  CHECK(3 * products[1] < products[0]);
+  // With room, what the first solve learned takes its place.
+  WithDiagonal op(A, true);
+  RecycledCg cg(60);
+  for (int solve = 0; solve < 3; ++solve) {
+    Vec q = Vec::Zero(n);
+    cg.start(op, b, q);
+    CHECK(cg.improve(op, q, 1e-9 * b.norm(), 2000));
+  }
+  CHECK(op.diagonals == 1);
+}
+
 TEST_CASE("curvature that is negative or not finite ends it; a zero residual is the end") {
   DenseOperator negative(Mat{{1, 0}, {0, -1}}), bad(Mat{{1, 0}, {0, std::nan("")}});
   const Vec b{{0, 1}};

@@ -37,6 +37,12 @@ TEST_CASE("without a goal there is at least one step, and the error is a quarter
   CHECK(decide(NewtonRound{.error = 1.3, .moved = 5, .steps = 1}) == LowerDecision::refine);
 }
 
+TEST_CASE("a thorough solve takes a step, however small the error seems") {
+  CHECK(decide(NewtonRound{.error = 1, .goal = 2, .thorough = true}) == LowerDecision::refine);
+  CHECK(decide(NewtonRound{.error = 1, .goal = 2, .steps = 1, .thorough = true}) == LowerDecision::accept);
+  CHECK(decide(NewtonRound{.error = 0, .goal = 2, .thorough = true}) == LowerDecision::accept);
+}
+
 TEST_CASE("a lower level is given up after a hundred steps, or twenty over ground that is not convex") {
   CHECK(decide(NewtonRound{.error = 3, .goal = 2, .steps = 99}) == LowerDecision::refine);
   CHECK(decide(NewtonRound{.error = 3, .goal = 2, .steps = 100}) == LowerDecision::give_up);
@@ -125,8 +131,8 @@ TEST_CASE("Newton steps that are far too long at first still end at the minimum"
 
 TEST_CASE("through ground that is not convex the way leads downhill to a minimum") {
   // g = y^4 / 4 - y^2 / 2 is concave around 0; minima at -1 and 1.
-  TapedProblem problem = scalar(
-      [](const auto&, const auto& y) { return 0.25 * y[0] * y[0] * y[0] * y[0] - 0.5 * y[0] * y[0]; });
+  TapedProblem problem =
+      scalar([](const auto&, const auto& y) { return 0.25 * y[0] * y[0] * y[0] * y[0] - 0.5 * y[0] * y[0]; });
   NewtonLower lower(problem, Vec::Constant(1, 0.1), 0);
   REQUIRE(lower.look(Vec::Zero(1)));
   REQUIRE(lower.solve(Vec::Zero(1), 1e-9));

@@ -10,6 +10,7 @@
 #include "hypertape/inner/newton.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/registry.hpp"
+#include "support/forwarding_oracle.hpp"
 #include "support/ridge_weight.hpp"
 
 using namespace hypertape;
@@ -143,6 +144,68 @@ TEST_CASE("a function without a minimum is flat, and the message has the numbers
   CHECK(result.status == Status::flat);
   CHECK(result.message.find("|x - start| = ") != std::string::npos);
   CHECK(result.message.find("Phi fell from 1 to ") != std::string::npos);
+}
+
+TEST_CASE("with directions that lead nowhere epochs of RAHGD lead to the end") {
+  const std::pair<const char*, std::function<Vec(const Vec&, const Vec&, Random&)>> proposals[] = {
+      {"uphill", [](const Vec&, const Vec& u, Random&) { return u; }},
+      {"nearly across",
+       [](const Vec& x, const Vec& u, Random& random) {
+         const Vec r = random.direction(x.size());
+         return (r - (r.dot(u) / u.squaredNorm() + 1e-3 / u.norm()) * u).eval();
+       }},
+      {"anywhere, too long",
+       [](const Vec& x, const Vec&, Random& random) { return (100 * random.direction(x.size())).eval(); }},
+  };
+  for (const char* name : {"quadratic", "quadratic_minimax", "strict_saddle", "synthetic_minimax"})
+    for (const auto& [what, propose] : proposals) {
+      CAPTURE(name);
+      CAPTURE(what);
+      problems::Problem problem = problems::make_problem(name);
+      Random random(5);
+      const Result result = minimize(*problem.oracle,
+                                     {.stop = {.max_calls = 40'000},
+                                      .direction = [&](const Vec& x, const Vec& u) { return propose(x, u, random); }},
+                                     problem.start);
+      CAPTURE(result.message);
+      CHECK(result.status == Status::converged);
+      CHECK(result.restarts > 0);
+      CHECK(problem.closed_form.grad_phi(result.x).norm() <= 1e-6);
+    }
+  problems::Problem problem = problems::make_problem("quadratic");
+  CHECK_THROWS_AS(minimize(*problem.oracle, {.direction = [](const Vec&, const Vec&) { return Vec::Zero(1).eval(); }},
+                           problem.start),
+                  std::logic_error);
+}
+
+TEST_CASE("a Phi that is another one at every look ends the run, and the message says so") {
+  class Rising final : public testing::ForwardingOracle {
+   public:
+    using ForwardingOracle::ForwardingOracle;
+
+   private:
+    void after(testing::Call call, double* value, Vec*) override {
+      if (call == testing::Call::grad_f && value != nullptr) *value += 0.1 * ++looks_;
+    }
+    int looks_ = 0;
+  };
+  problems::Problem problem = problems::make_problem("quadratic");
+  Rising rising(*problem.oracle);
+  const Result result = minimize(rising, problem.start, {.max_calls = 50'000});
+  CHECK(result.status == Status::stagnated);
+  CHECK(result.message.find("is not determined") != std::string::npos);
+  CHECK(result.counts.total() < 5'000);
+}
+
+TEST_CASE("rtol is of the first gradient as it is, not as it looked at first") {
+  for (const auto& entry : problems::registry()) {
+    CAPTURE(entry.name);
+    problems::Problem problem = problems::make_problem(entry.name);
+    const double first = true_gradient(*problem.oracle, problem.start.x, problem.start.y);
+    const Result result = minimize(*problem.oracle, problem.start, {.tolerance = 0, .rtol = 1e-2});
+    CHECK((result.status == Status::converged || result.status == Status::flat));
+    CHECK(result.gradient_norm <= 1.01e-2 * first);
+  }
 }
 
 TEST_CASE("relative tolerances, an empty y and misuse") {

@@ -37,9 +37,10 @@ bool AdaptiveHypergradient::fail(Status status, const std::string& message) {
 }
 
 void AdaptiveHypergradient::learn(const Vec& from, const Vec& to) {
-  // The largest that was seen, halved at each point: constants change along a run. What v still lacks u lacks, too.
-  const double moved = lower_.moved();
-  if (moved > 0) gain_y_ = std::max(0.5 * gain_y_, ((to - from).norm() + gain_v_ * error_v_) / moved);
+  // The largest that was seen, halved at each point: constants change along a run. What may be errors of v does not
+  // count, as far as nine tenths of the change: with all of it, 20 Newsgroups takes 1.4 times the calls to each loss.
+  const double moved = lower_.moved(), change = (to - from).norm();
+  if (moved > 0) gain_y_ = std::max(0.5 * gain_y_, std::max(0.1 * change, change - gain_v_ * error_v_) / moved);
 }
 
 bool AdaptiveHypergradient::solve_linear(const Vec& x, double tau) {
@@ -57,9 +58,9 @@ bool AdaptiveHypergradient::solve_linear(const Vec& x, double tau) {
       if ((least && cg.energy_error() <= goal) || cg.iterations() >= most || cg.exhausted()) break;
       if (lower_.is_spent()) return fail(Status::iteration_limit, "linear system: not solved when time was up");
       if (!cg.improve(H, v_, least ? goal : 0, 1))
-        return fail(cg.status(), text("linear system: d2g/dy2 is ",
-                                       cg.status() == Status::indefinite ? "not positive definite" : "not finite",
-                                       " at this point"));
+        return fail(cg.status(),
+                    text("linear system: d2g/dy2 is ",
+                         cg.status() == Status::indefinite ? "not positive definite" : "not finite", " at this point"));
     }
     if (v_.isZero(0)) {
       result_.u = gx_;
@@ -120,7 +121,8 @@ void AdaptiveHypergradient::estimate(const Vec& x, double tau) {
         return;
       }
       if (!solve_linear(x, tau)) return;
-      // |u| may have turned out smaller than was expected when y was solved for, unless y is as good as rounding allows.
+      // |u| may have turned out smaller than was expected when y was solved for, unless y is as good as rounding
+      // allows.
       if (!known || lower_.error() > *goal || gain_y_ * lower_.error() <= 2 * tau * result_.norm) break;
     }
   } catch (const NotFinite& bad) {
@@ -132,7 +134,8 @@ void AdaptiveHypergradient::estimate(const Vec& x, double tau) {
   result_.lower_gradient = lower_.gradient().norm();
   result_.residual = lower_.cg().residual().norm();
   result_.error_estimate = gain_v_ * error_v_ + std::max(0.0, gain_y_) * lower_.error();
-  phi_error_ = lower_.error() * (error_v_ + (gain_v_ > 0 && gain_y_ > 0 ? 0.5 * gain_y_ / gain_v_ * lower_.error() : 0));
+  phi_error_ =
+      lower_.error() * (error_v_ + (gain_v_ > 0 && gain_y_ > 0 ? 0.5 * gain_y_ / gain_v_ * lower_.error() : 0));
 }
 
 }  // namespace hypertape

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "hypertape/core/types.hpp"
@@ -8,7 +9,8 @@ namespace hypertape {
 
 /// An approximation of the inverse of a symmetric positive definite matrix A from pairs (s, A s), the last so many of
 /// them: the L-BFGS matrix. Of secant pairs (x' - x, grad' - grad) it is the inverse Hessian of quasi-Newton methods;
-/// of the directions and products of conjugate gradients it preconditions the next system with a matrix like A.
+/// of the directions and products of conjugate gradients it preconditions the next system with a matrix like A. Copies
+/// share their pairs.
 class LimitedMemory {
  public:
   /// Keeps `most` pairs; with 0 it stays empty.
@@ -26,6 +28,10 @@ class LimitedMemory {
   /// out = (about A^-1) b; out = b if there is no pair. b and out must be different vectors.
   void apply(const Vec& b, Vec& out);
 
+  /// The same with 1 / diagonal in place of the identity where pairs say nothing, if it is not empty: then out =
+  /// b / diagonal if there is no pair.
+  void apply(const Vec& b, const Vec& diagonal, Vec& out);
+
  private:
   struct Pair {
     Vec s, As;  // scaled so that s'As = 1
@@ -33,8 +39,8 @@ class LimitedMemory {
   std::size_t newest(std::size_t age) const { return (next_ + pairs_.size() - 1 - age) % pairs_.size(); }
 
   Index most_;
-  std::vector<Pair> pairs_;
-  std::size_t next_ = 0;  // where the next pair goes once all places are taken
+  std::vector<std::shared_ptr<Pair>> pairs_;  // not changed while others have them
+  std::size_t next_ = 0;                      // where the next pair goes once all places are taken
   std::vector<double> coefficients_;
 };
 

@@ -18,6 +18,18 @@ void RecycledCg::recycle() {
   fresh_count_ = 0;
 }
 
+void RecycledCg::find_diagonal(LinearOperator& A) {
+  diagonal_.resize(0);
+  if (!memory_.inverse.empty() || !A.has_diagonal()) return;
+  ++products_;
+  A.diagonal(diagonal_);
+  if (!(diagonal_.minCoeff() > 0)) diagonal_.resize(0);
+}
+
+double RecycledCg::scaled_norm(const Vec& r) const {
+  return diagonal_.size() > 0 ? std::sqrt(r.cwiseAbs2().cwiseQuotient(diagonal_).sum()) : r.norm();
+}
+
 void RecycledCg::start(LinearOperator& A, const Vec& b, const Vec& q) {
   recycle();
   if (q.isZero(0)) {
@@ -27,7 +39,8 @@ void RecycledCg::start(LinearOperator& A, const Vec& b, const Vec& q) {
     A.apply(q, Ap_);
     r_ = b - Ap_;
   }
-  first_ = r_.norm();
+  find_diagonal(A);
+  first_ = scaled_norm(r_);
   rounding_ = 2e-16 * b.norm();
   k_ = 0;
   precondition();
@@ -47,12 +60,12 @@ void RecycledCg::set_memory(const Memory& memory) {
 }
 
 void RecycledCg::precondition() {
-  memory_.inverse.apply(r_, z_);
+  memory_.inverse.apply(r_, diagonal_, z_);
   rz_ = r_.dot(z_);
   if (!(rz_ > 0) && !memory_.inverse.empty()) {  // what was learned of very different matrices, and rounding
     memory_.inverse.clear();
-    z_ = r_;
-    rz_ = r_.squaredNorm();
+    memory_.inverse.apply(r_, diagonal_, z_);
+    rz_ = r_.dot(z_);
   }
   if (r_.norm() <= rounding_) rz_ = 0;
 }
@@ -66,8 +79,8 @@ double RecycledCg::energy_error() const {
 
 double RecycledCg::energy_of(const Vec& r) {
   recycle();
-  if (memory_.inverse.empty()) return r.isZero(0) ? 0 : 2 * memory_.scale * r.norm();
-  memory_.inverse.apply(r, z_);
+  if (memory_.inverse.empty()) return r.isZero(0) ? 0 : 2 * memory_.scale * scaled_norm(r);
+  memory_.inverse.apply(r, diagonal_, z_);
   return 2 * std::sqrt(std::max(0.0, r.dot(z_)));
 }
 

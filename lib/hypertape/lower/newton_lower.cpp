@@ -27,7 +27,8 @@ LowerDecision decide(const NewtonTrial& trial) {
     return trial.not_finite > 10 || trial.trials >= 60 ? LowerDecision::give_up : LowerDecision::shorten;
   }
   const bool half_way = trial.there <= 0.5 * trial.slope;  // to the minimum along w
-  return half_way || std::isinf(trial.high) || trial.high <= 2 * trial.t ? LowerDecision::accept : LowerDecision::refine;
+  return half_way || std::isinf(trial.high) || trial.high <= 2 * trial.t ? LowerDecision::accept
+                                                                         : LowerDecision::refine;
 }
 
 void NewtonLower::save(State& state) {
@@ -55,8 +56,7 @@ bool NewtonLower::look(const Vec& x) {
   moved_ = 0;
   ++effort_;
   oracle_.grad_y_g(x, y_, gradient_);
-  return std::isfinite(gradient_.squaredNorm()) ||
-         fail(Status::not_finite, text("|grad_y g| = ", gradient_.norm()));
+  return std::isfinite(gradient_.squaredNorm()) || fail(Status::not_finite, text("|grad_y g| = ", gradient_.norm()));
 }
 
 bool NewtonLower::solve(const Vec& x, std::optional<double> goal) {
@@ -77,7 +77,8 @@ bool NewtonLower::solve(const Vec& x, std::optional<double> goal) {
   if (indefinite_ > 0)
     return fail(Status::indefinite, text("d2g/dy2 is not positive definite at any of the last ", indefinite_,
                                          " points on the way down, |y| = ", y_.norm()));
-  return fail(Status::iteration_limit, text("|grad_y g| = ", gradient_.norm(), " after ", round.steps, " Newton steps"));
+  return fail(Status::iteration_limit,
+              text("|grad_y g| = ", gradient_.norm(), " after ", round.steps, " Newton steps"));
 }
 
 /// y <- y - t w with d2g/dy2 w = grad_y g, up to an energy error of `goal` or a part of |w|.

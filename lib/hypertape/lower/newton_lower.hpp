@@ -18,7 +18,7 @@ struct NewtonRound {
   double moved = 0;              ///< that way, in the energy norm
   double before = std::numeric_limits<double>::infinity();  ///< the error before the last step
   int steps = 0;                                            ///< since the solve began
-  int indefinite = 0;    ///< of the last ones, those where d2g/dy2 was not positive definite
+  int indefinite = 0;     ///< of the last ones, those where d2g/dy2 was not positive definite
   bool thorough = false;  ///< at least one step, whatever the error seems to be
 
   /// What the error must get below.
@@ -30,11 +30,11 @@ LowerDecision decide(const NewtonRound& round);
 /// A step of length t that was tried along w. Lengths up to `done` do not go too far, that of `high` does.
 struct NewtonTrial {
   double t = 1, done = 0, high = std::numeric_limits<double>::infinity();
-  double slope = 0;     ///< of g along -w where the step begins, w'grad_y g > 0
-  double there = 0;     ///< where it ends
-  bool finite = true;   ///< grad_y g there is
-  int trials = 0;       ///< so far
-  int not_finite = 0;   ///< of them, ended where grad_y g is not finite
+  double slope = 0;    ///< of g along -w where the step begins, w'grad_y g > 0
+  double there = 0;    ///< where it ends
+  bool finite = true;  ///< grad_y g there is
+  int trials = 0;      ///< so far
+  int not_finite = 0;  ///< of them, ended where grad_y g is not finite
 
   /// Past the minimum along w, and not by little.
   bool is_too_long() const { return !finite || there < -0.5 * slope; }
@@ -69,8 +69,9 @@ class NewtonLower {
   double error() const { return error_; }
   double moved() const { return moved_; }
 
-  /// At least one step of two products in each solve, or no longer. Errors are estimated by what earlier solves learned,
-  /// and where one point after the other is so near that nothing seems to be left to do, nothing is learned either.
+  /// At least one step of two products in each solve, or no longer. Errors are estimated by what earlier solves
+  /// learned, and where one point after the other is so near that nothing seems to be left to do, nothing is learned
+  /// either.
   void set_thorough(bool thorough) { thorough_ = thorough; }
   int least_products() const { return thorough_ ? 2 : 0; }
 
@@ -105,7 +106,7 @@ class NewtonLower {
   double error_ = 0, moved_ = 0;
   double forcing_ = 0.3;  // how much of a Newton step may be error
   bool thorough_ = false;
-  int indefinite_ = 0;    // steps one after the other where d2g/dy2 was not positive definite
+  int indefinite_ = 0;  // steps one after the other where d2g/dy2 was not positive definite
   long effort_ = 0, limit_ = std::numeric_limits<long>::max();
   Status status_ = Status::converged;
   std::string message_;

@@ -8,8 +8,8 @@
 namespace hypertape {
 namespace {
 
-// Epochs for |grad Phi| <= epsilon end where |grad Phi| <= 81.4 epsilon, maths.md (38), if not with a fall of Phi. So this
-// part of |u| is what those of the theorem are made for.
+// Epochs for |grad Phi| <= epsilon end where |grad Phi| <= 81.4 epsilon, maths.md (38), if not with a fall of Phi. So
+// this part of |u| is what those of the theorem are made for.
 constexpr double part = 1.0 / 82;
 
 // What part of the fall that RAHGD promises is asked for. Its promise is then kept at ten times the number of steps; a
