@@ -114,7 +114,7 @@ StagedProgram RowKernel::hessian_product(RowParts direction, RowParts wanted, Fi
   weight[0] = weight_;
   tape.Forward(0, point);
   tape.Forward(1, along);
-  const auto derivative = tape.Reverse(2, weight);  // as in Tape: the Hessian product stands at 2 j + 1
+  const auto derivative = tape.Reverse(2, weight);  // as in CppadTape: the Hessian product stands at 2 j + 1
   std::vector<Symbol> outputs;
   for (int i = 0; i < widths_.a && wanted.a; ++i) outputs.push_back(derivative[static_cast<std::size_t>(2 * i + 1)]);
   for (int i = 0; i < widths_.b && wanted.b; ++i)
