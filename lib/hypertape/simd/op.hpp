@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace hypertape {
@@ -51,6 +52,7 @@ int arity(Op op);
 double evaluate(Op op, const std::array<double, 4>& arguments);
 
 /// The same for every lane of a pack, by <cmath>: what kernels leave to it.
-void evaluate_pack(Op op, double* out, const double* a, const double* b, const double* c, const double* d);
+void evaluate_pack(Op op, double* out, const double* a, const double* b, const double* c, const double* d,
+                   std::ptrdiff_t lanes);
 
 }  // namespace hypertape
