@@ -131,7 +131,7 @@ StagedProgram RowKernel::gradient_by(const RowSelection& wanted, Fixed fixed) {
   const Symbol value = tape.Forward(0, point)[0];
   const auto derivative = tape.Reverse(1, weight);
   std::vector<Output> outputs;
-  if (wanted.value) outputs.push_back({value_source, Symbol(weight_) * value});
+  if (wanted.value) outputs.push_back({value_source, use_ ? value : Symbol(weight_) * value});
   for_selected(wanted, widths_, [&](RowSource source, std::size_t k) { outputs.push_back({source, derivative[k]}); });
   return stage(std::move(outputs), fixed);
 }

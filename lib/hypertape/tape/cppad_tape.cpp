@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "hypertape/core/text.hpp"
-#include "hypertape/oracle/bilevel_oracle.hpp"
+#include "hypertape/tape/frozen_branch.hpp"
 #include "hypertape/tape/replay.hpp"
 
 namespace hypertape {
@@ -91,10 +90,7 @@ double CppadTape::value(const Vec& x, const Vec& y) {
   }
   const double result = fun_.Forward(0, z_)[0];
   if (!allow_frozen_branches_ && fun_.compare_change_number() > 0)
-    throw FrozenBranch(
-        text(name_, ": the tape is not the function here: ", fun_.compare_change_number(),
-             " comparison(s) of values of x or y would be decided otherwise than at the recording point. "
-             "Write select, max or min of hypertape instead of if, ?: or std::max"));
+    throw_frozen_branch(name_, fun_.compare_change_number());
   return result;
 }
 

@@ -13,7 +13,24 @@ struct TapeSize {
   std::size_t bytes = 0;
 };
 
+/// What runs a recorded function.
+enum class Engine {
+  automatic,  ///< rows if most operations are in rows, else CppAD
+  rows,       ///< repeated rows in packs, the rest operation by operation
+  cppad,      ///< sweeps of CppAD
+};
+
+/// What became of one function.
+struct EngineSize {
+  Engine engine = Engine::automatic;
+  std::size_t operations = 0;          ///< that the result depends on
+  std::size_t operations_in_rows = 0;  ///< of these
+  std::size_t bytes = 0;               ///< kept; more is added when a derivative is asked for that was not before
+};
+
 struct TapeOptions {
+  Engine engine = Engine::automatic;
+
   /// A problem whose tapes would take more bytes than this is refused; 0 stands for half of the machine's memory.
   std::size_t max_bytes = 0;
 

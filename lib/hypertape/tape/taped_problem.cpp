@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include <optional>
+#include <utility>
 
-#include "hypertape/autodiff/tape_slot.hpp"
 #include "hypertape/core/require.hpp"
-#include "hypertape/tape/cppad_tape.hpp"
+#include "hypertape/tape/cppad_engine.hpp"
+#include "hypertape/tape/rows_engine.hpp"
 
 namespace hypertape {
 namespace {
@@ -33,56 +33,46 @@ ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, con
   require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
   require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
   const TapeSize g_y = g.predict_size(dims, Independent::y, options);
-  return {f.predict_size(dims, Independent::both, options), g_y, g_y, g.predict_size(dims, Independent::both, options)};
+  return {f.predict_size(dims, Independent::both, options), g_y, g_y, g.predict_size(dims, Independent::both, options),
+          {}, {}};
 }
 
-class TapedProblem::Curvature final : public LinearOperator {
- public:
-  explicit Curvature(Impl& impl) : impl_(impl) {}
-  Index dim() const override;
+namespace {
 
- private:
-  void do_apply(const Vec& v, Vec& out) override;
-  Impl& impl_;
-};
+// Rows pay where most operations are in them; below a thousand operations the time goes into calls either way.
+constexpr std::size_t fewest_operations = 1000;
 
-struct TapedProblem::Impl {
+std::unique_ptr<TapeEngine> make_engine(const Function& function, Dims dims, bool inner, const TapeOptions& options) {
+  Recording recording = function.record(dims, inner ? Independent::y : Independent::both, options);
+  if (options.engine != Engine::cppad) {
+    Partition cut = partition(recording);
+    const bool pays = cut.operations >= fewest_operations && 2 * cut.operations_in_rows >= cut.operations;
+    if (pays || options.engine == Engine::rows)
+      return std::make_unique<RowsEngine>(std::move(recording), std::move(cut), function.name(),
+                                          options.allow_frozen_branches);
+  }
+  return std::make_unique<CppadEngine>(recording, function.name(), inner, options.allow_frozen_branches);
+}
+
+}  // namespace
+
+struct TapedProblem::Impl final : LinearOperator {
   Dims dims;
   Function f_function, g_function;
-  TapeSlot slot;
-  struct Tapes {
-    CppadTape f, g_y, g;
-    CppadTape curvature;  // g in y again: it holds the linearisation of curvature_at while g_y goes on to other points
+  std::unique_ptr<TapeEngine> f, g;
 
-    Tapes(const Impl& of, const Recording& rf, const Recording& rg, bool frozen)
-        : f(rf, of.f_function.name(), Independent::both, frozen),
-          g_y(rg, of.g_function.name(), Independent::y, frozen),
-          g(rg, of.g_function.name(), Independent::both, frozen),
-          curvature(rg, of.g_function.name(), Independent::y, frozen) {}
-  };
-  std::optional<Tapes> tapes;
-  Curvature curvature{*this};
-
-  Impl(Dims d, Function f, Function g, const TapeOptions& options)
-      : dims(d), f_function(std::move(f)), g_function(std::move(g)) {
+  Impl(Dims d, Function of_f, Function of_g, const TapeOptions& options)
+      : dims(d), f_function(std::move(of_f)), g_function(std::move(of_g)) {
     require_room(predict_problem(dims, f_function, g_function, options), options.max_bytes);
-    const Recording rf = f_function.record(dims, Independent::both, options);
-    const Recording rg = g_function.record(dims, Independent::y, options);
-    const auto entry = slot.enter();
-    tapes.emplace(*this, rf, rg, options.allow_frozen_branches);
+    f = make_engine(f_function, dims, /*inner=*/false, options);
+    g = make_engine(g_function, dims, /*inner=*/true, options);
   }
-  ~Impl() {
-    const auto entry = slot.enter();
-    tapes.reset();
-  }
+
+  Index dim() const override { return dims.y; }
+
+ private:
+  void do_apply(const Vec& v, Vec& out) override { g->curvature(v, out); }
 };
-
-Index TapedProblem::Curvature::dim() const { return impl_.dims.y; }
-
-void TapedProblem::Curvature::do_apply(const Vec& v, Vec& out) {
-  const auto entry = impl_.slot.enter();
-  impl_.tapes->curvature.hessian_product(nullptr, &v, nullptr, &out);
-}
 
 TapedProblem::TapedProblem(Dims dims, Function f, Function g, const TapeOptions& options)
     : impl_(std::make_unique<Impl>(dims, std::move(f), std::move(g), options)) {}
@@ -105,63 +95,52 @@ PlainFunctions TapedProblem::plain() const {
 
 ProblemSize TapedProblem::size() const {
   require_not_moved_from();
-  const auto& tapes = *impl_->tapes;
-  return {tapes.f.size(), tapes.g_y.size(), tapes.curvature.size(), tapes.g.size()};
+  ProblemSize size;
+  size.f_engine = impl_->f->size();
+  size.g_engine = impl_->g->size();
+  size.f = {size.f_engine.operations, size.f_engine.bytes};
+  size.g = {size.g_engine.operations, size.g_engine.bytes};
+  if (const auto* tapes = dynamic_cast<const CppadEngine*>(impl_->g.get())) {
+    size.g = tapes->whole();
+    size.g_y = tapes->in_y();
+    size.curvature = tapes->curvature_tape();
+  }
+  return size;
 }
 
-double TapedProblem::do_f(const Vec& x, const Vec& y) {
-  const auto entry = impl_->slot.enter();
-  return impl_->tapes->f.value(x, y);
-}
+double TapedProblem::do_f(const Vec& x, const Vec& y) { return impl_->f->value(x, y); }
 
 double TapedProblem::do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
-  const auto entry = impl_->slot.enter();
-  return impl_->tapes->f.gradient(x, y, &gx, gy);
+  return impl_->f->gradient(x, y, gx, gy);
 }
 
-void TapedProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) {
-  const auto entry = impl_->slot.enter();
-  impl_->tapes->g_y.gradient(x, y, nullptr, out);
-}
+void TapedProblem::do_grad_y_g(const Vec& x, const Vec& y, Vec& out) { impl_->g->gradient_y(x, y, out); }
 
 LinearOperator& TapedProblem::do_curvature_at(const Vec& x, const Vec& y) {
-  const auto entry = impl_->slot.enter();
-  impl_->tapes->curvature.value(x, y);
-  return impl_->curvature;
+  impl_->g->linearise(x, y);
+  return *impl_;
 }
 
 void TapedProblem::do_cross_product(const Vec& x, const Vec& y, const Vec& v, Vec& out) {
-  const auto entry = impl_->slot.enter();
-  impl_->tapes->g.value(x, y);
-  impl_->tapes->g.hessian_product(nullptr, &v, &out, nullptr);
+  impl_->g->cross(x, y, v, out);
 }
 
-double TapedProblem::do_g(const Vec& x, const Vec& y) {
-  const auto entry = impl_->slot.enter();
-  return impl_->tapes->g_y.value(x, y);
-}
+double TapedProblem::do_g(const Vec& x, const Vec& y) { return impl_->g->value(x, y); }
 
 double TapedProblem::do_grad_g(const Vec& x, const Vec& y, Vec& gx, Vec& gy) {
-  const auto entry = impl_->slot.enter();
-  return impl_->tapes->g.gradient(x, y, &gx, gy);
+  return impl_->g->gradient(x, y, gx, gy);
 }
 
 void TapedProblem::do_adjoint_cross_product(const Vec& x, const Vec& y, const Vec& u, Vec& out) {
-  const auto entry = impl_->slot.enter();
-  impl_->tapes->g.value(x, y);
-  impl_->tapes->g.hessian_product(&u, nullptr, nullptr, &out);
+  impl_->g->adjoint_cross(x, y, u, out);
 }
 
 void TapedProblem::do_hess_f(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
-  const auto entry = impl_->slot.enter();
-  impl_->tapes->f.value(x, y);
-  impl_->tapes->f.hessian_product(&p, &q, &out_x, &out_y);
+  impl_->f->hessian(x, y, p, q, out_x, out_y);
 }
 
 void TapedProblem::do_hess_g(const Vec& x, const Vec& y, const Vec& p, const Vec& q, Vec& out_x, Vec& out_y) {
-  const auto entry = impl_->slot.enter();
-  impl_->tapes->g.value(x, y);
-  impl_->tapes->g.hessian_product(&p, &q, &out_x, &out_y);
+  impl_->g->hessian(x, y, p, q, out_x, out_y);
 }
 
 }  // namespace hypertape
