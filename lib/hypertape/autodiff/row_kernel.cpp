@@ -91,7 +91,7 @@ RowKernel::RowKernel(const Recorded& phi, RowWidths widths, double weight, std::
   } catch (const std::out_of_range& outside) {  // from VecT
     throw std::invalid_argument(text("row function: ", outside.what()));
   }
-  require(CppAD::Variable(result[0]), "row function: does not depend on a, b or d (it returned a constant)");
+  require(use_ || CppAD::Variable(result[0]), "row function: does not depend on a, b or d (it returned a constant)");
   tape.Dependent(z, result);
   tape.check_for_nan(false);
 }

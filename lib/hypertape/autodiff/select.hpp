@@ -43,7 +43,9 @@ HYPERTAPE_COMPARISON(greater_equal)
 HYPERTAPE_COMPARISON(greater)
 #undef HYPERTAPE_COMPARISON
 
-inline bool holds(Comparison comparison, double left, double right) {
+/// Decided now; what is not constant freezes a branch.
+template <class S>
+bool decided(Comparison comparison, const S& left, const S& right) {
   switch (comparison) {
     case Comparison::less:
       return left < right;
@@ -53,19 +55,21 @@ inline bool holds(Comparison comparison, double left, double right) {
       return left == right;
     case Comparison::greater_equal:
       return left >= right;
-    case Comparison::greater:
+    default:
       return left > right;
   }
-  return false;
 }
 
 inline double select_scalar(const Condition<double>& c, double if_true, double if_false) {
-  return holds(c.comparison, c.left, c.right) ? if_true : if_false;
+  return decided(c.comparison, c.left, c.right) ? if_true : if_false;
 }
 
 template <class Base>
 CppAD::AD<Base> select_scalar(const Condition<CppAD::AD<Base>>& c, const CppAD::AD<Base>& if_true,
                               const CppAD::AD<Base>& if_false) {
+  // CppAD would make a constant of what is selected, and lose its derivatives.
+  if (CppAD::IdenticalCon(c.left) && CppAD::IdenticalCon(c.right))
+    return decided(c.comparison, c.left, c.right) ? if_true : if_false;
   switch (c.comparison) {
     case Comparison::less:
       return CppAD::CondExpLt(c.left, c.right, if_true, if_false);

@@ -28,7 +28,7 @@ TapeScalar replay(const Recording& recording, std::vector<TapeScalar> values) {
     }
     if (comparison != recording.comparisons.end() && *comparison == n) {
       ++comparison;
-      compare(op, arguments[0], arguments[1]);
+      decided(comparison_of(op), arguments[0], arguments[1]);
     } else {
       values[static_cast<std::size_t>(n)] = operation(op, arguments);
     }

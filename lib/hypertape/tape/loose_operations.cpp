@@ -24,8 +24,9 @@ LocalDerivatives derivatives(const LooseOperation& o, const double* values) {
 
 }  // namespace
 
-void run_forward(std::span<const LooseOperation> operations, double* values) {
+void run_forward(std::span<const LooseOperation> operations, double* values, bool all) {
   for (const LooseOperation& o : operations) {
+    if (!all && !o.depends_on_y) continue;
     const auto& [a, b, c, d] = o.operands;
     values[o.target] = evaluate(o.op, {values[a], values[b], values[c], values[d]});
   }

@@ -9,7 +9,8 @@ namespace hypertape {
 // Plain sweeps over operations that are in no row. Arrays are by slot. An adjoint that is zero is not passed on: what a
 // select did not take need not be finite.
 
-void run_forward(std::span<const LooseOperation> operations, double* values);
+/// `all`, or those that depend on y.
+void run_forward(std::span<const LooseOperation> operations, double* values, bool all = true);
 
 /// Adds to the adjoints of operands.
 void run_reverse(std::span<const LooseOperation> operations, const double* values, double* adjoints);

@@ -274,6 +274,7 @@ class Partitioner {
     alike_.clear();
     index_.clear();
     level_.assign(static_cast<std::size_t>(size_), 0);
+    std::vector<char> placed(clusters_.size(), 0);
     std::vector<int> sum_at(static_cast<std::size_t>(size_), nobody);
     for (std::size_t s = 0; s < sums_.size(); ++s) at(sum_at, sums_[s].root) = static_cast<int>(s);
     for (int n = r_.inputs(); n < size_; ++n) {  // arguments come before
@@ -283,8 +284,10 @@ class Partitioner {
         for (const Addend& a : at(sums_, s).addends) {
           if (a.operand < 0) continue;
           const bool inner = is_inner(a.operand);
-          if (inner && in_cluster_row(a.operand) && at(clusters_, at(cluster_of_, a.operand))[0].operand != a.operand)
-            continue;
+          if (inner && in_cluster_row(a.operand)) {  // the first of its results stands for all
+            if (at(placed, at(cluster_of_, a.operand))) continue;
+            at(placed, at(cluster_of_, a.operand)) = 1;
+          }
           const int l = explore(a.operand, a.sign, at(shared_, a.operand));
           if (inner && !at(shared_, a.operand)) at(level_, a.operand) = l;
           level = std::max(level, l);

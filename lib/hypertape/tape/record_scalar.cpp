@@ -119,7 +119,7 @@ void RecordScalar::put_comparison(Op op, const RecordScalar& a, const RecordScal
 
 RecordScalar select_scalar(const Condition<RecordScalar>& c, const RecordScalar& if_true,
                            const RecordScalar& if_false) {
-  const RecordScalar& selected = holds(c.comparison, c.left.value_, c.right.value_) ? if_true : if_false;
+  const RecordScalar& selected = decided(c.comparison, c.left.value_, c.right.value_) ? if_true : if_false;
   if (c.left.is_constant() && c.right.is_constant()) return selected;
   return {selected.value_, RecordScalar::put(select_op(c.comparison), c.left, c.right, if_true, if_false)};
 }

@@ -4,9 +4,17 @@
 
 #include "hypertape/autodiff/cppad.hpp"
 #include "hypertape/autodiff/safe_math.hpp"
+#include "hypertape/autodiff/select.hpp"
 #include "hypertape/simd/op.hpp"
 
 namespace hypertape {
+
+/// What a select compares by.
+inline Comparison comparison_of(Op op) {
+  return static_cast<Comparison>(static_cast<int>(op) - static_cast<int>(Op::select_less));
+}
+static_assert(static_cast<int>(Op::select_greater) - static_cast<int>(Op::select_less) ==
+              static_cast<int>(Comparison::greater));
 
 /// One operation on scalars of CppAD, with any base type.
 template <class Base>
@@ -70,37 +78,16 @@ CppAD::AD<Base> operation(Op op, const std::array<CppAD::AD<Base>, 4>& arguments
     case Op::detach:
       return detach(a);
     case Op::select_less:
-      return CppAD::CondExpLt(a, b, c, d);
     case Op::select_less_equal:
-      return CppAD::CondExpLe(a, b, c, d);
     case Op::select_equal:
-      return CppAD::CondExpEq(a, b, c, d);
     case Op::select_greater_equal:
-      return CppAD::CondExpGe(a, b, c, d);
     case Op::select_greater:
-      return CppAD::CondExpGt(a, b, c, d);
+      return select_scalar(Condition<CppAD::AD<Base>>{comparison_of(op), a, b}, c, d);
     case Op::constant:
     case Op::input:
       break;
   }
   return a;
-}
-
-/// The comparison that a select makes, decided now.
-template <class Base>
-bool compare(Op op, const CppAD::AD<Base>& left, const CppAD::AD<Base>& right) {
-  switch (op) {
-    case Op::select_less:
-      return left < right;
-    case Op::select_less_equal:
-      return left <= right;
-    case Op::select_greater_equal:
-      return left >= right;
-    case Op::select_greater:
-      return left > right;
-    default:
-      return left == right;
-  }
 }
 
 }  // namespace hypertape

@@ -241,7 +241,7 @@ void RowsTape::gradient_y(const Vec& x, const Vec& y, Vec& out) {
         else if (!rows.has_weight())
           rows.run(FoundPass::value, arguments);
       },
-      [&](auto operations) { run_forward(operations, s.values.data()); });
+      [&](auto operations) { run_forward(operations, s.values.data(), new_x); });
   at(s.adjoints, result_) += 1;
   if (has_inner_)
     backward(
