@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hypertape/simd/kernels.hpp"
-#include "hypertape/simd/variant/registers.hpp"
+#include "hypertape/simd/variant/functions.hpp"
 
 namespace hypertape::HYPERTAPE_VARIANT {
 namespace {
@@ -24,10 +24,6 @@ void run_operation(Op op, double* out, const double* a, const double* b, const d
       return for_lanes(out, [&](int l) { return load(a + l) / load(b + l); });
     case Op::neg:
       return for_lanes(out, [&](int l) { return -load(a + l); });
-    case Op::exp:
-      return for_lanes(out, [&](int l) { return simd_exp(load(a + l)); });
-    case Op::log:
-      return for_lanes(out, [&](int l) { return simd_log(load(a + l)); });
     case Op::select_less:
       return for_lanes(out, [&](int l) { return load(a + l) < load(b + l) ? load(c + l) : load(d + l); });
     case Op::select_less_equal:
@@ -38,11 +34,8 @@ void run_operation(Op op, double* out, const double* a, const double* b, const d
       return for_lanes(out, [&](int l) { return load(a + l) >= load(b + l) ? load(c + l) : load(d + l); });
     case Op::select_greater:
       return for_lanes(out, [&](int l) { return load(a + l) > load(b + l) ? load(c + l) : load(d + l); });
-    case Op::sqrt:
-      for (int l = 0; l < pack_lanes; ++l) out[l] = __builtin_sqrt(a[l]);
-      return;
     default:
-      evaluate_pack(op, out, a, b, c, d);
+      run_function(op, out, a, b, pack_lanes);
   }
 }
 
