@@ -12,14 +12,16 @@ using namespace hypertape::testing;
 
 namespace {
 
-/// What lib/hypertape/simd/variant promises.
-constexpr double allowed_ulp = 1.5;
+// lib/hypertape/simd/variant promises 1.5 ulp; what is allowed here is a tenth more than the largest error among
+// millions of points, so that a digit that gets lost is noticed.
+constexpr double pow_allowed_ulp = 1.05;
 /// Where the true value is not to be had, from <cmath>, which may be four ulp off itself.
 constexpr double allowed_steps = 6;
 
 struct UnaryFunction {
   Op op;
   std::string name;
+  double allowed_ulp;
   double (*reference)(double);
   long double (*exact)(long double);
   std::vector<double> hard;  ///< where digits are lost easily, formulas change, or the domain ends
@@ -29,26 +31,26 @@ constexpr double pi = std::numbers::pi, ln2 = std::numbers::ln2;
 
 const std::vector<UnaryFunction>& functions() {
   static const std::vector<UnaryFunction> list = {
-      {Op::sqrt, "sqrt", std::sqrt, std::sqrt, {0, 1, 2}},
-      {Op::abs, "abs", std::fabs, std::fabs, {0}},
-      {Op::exp, "exp", std::exp, std::exp, {0, ln2 / 2, 709.78, -708.4, -745.1}},
-      {Op::expm1, "expm1", std::expm1, std::expm1, {0, ln2 / 2, -ln2 / 2, 1.5 * ln2, 709.78, -36.7, -37.5, -45}},
-      {Op::log, "log", std::log, std::log, {1, std::sqrt(0.5), std::sqrt(2), smallest_normal}},
-      {Op::log1p, "log1p", std::log1p, std::log1p, {0, -1, std::sqrt(0.5) - 1, std::sqrt(2) - 1}},
-      {Op::sin, "sin", std::sin, std::sin, {0, pi / 4, pi / 2, pi, 355, 0x1p20}},
-      {Op::cos, "cos", std::cos, std::cos, {0, pi / 4, pi / 2, pi, 5.5 * pi, 0x1p20}},
-      {Op::tan, "tan", std::tan, std::tan, {0, pi / 4, pi / 2, pi, 355, 0x1p20}},
-      {Op::asin, "asin", std::asin, std::asin, {0, 0.5, -0.5, 1, -1}},
-      {Op::acos, "acos", std::acos, std::acos, {0, 0.5, -0.5, 1, -1}},
-      {Op::atan, "atan", std::atan, std::atan, {0, std::sqrt(2) - 1, 1, std::sqrt(2) + 1, 0x1p100}},
-      {Op::sinh, "sinh", std::sinh, std::sinh, {0, 0x1p-27, ln2 / 2, 1.5 * ln2, 20, 710.47}},
-      {Op::cosh, "cosh", std::cosh, std::cosh, {0, ln2 / 2, 1.5 * ln2, 20, 710.47}},
-      {Op::tanh, "tanh", std::tanh, std::tanh, {0, ln2 / 4, 0.75 * ln2, 18.5, 22.5}},
-      {Op::asinh, "asinh", std::asinh, std::asinh, {0, 0.36, 1, 1.14, 0x1p28}},
-      {Op::acosh, "acosh", std::acosh, std::acosh, {1, 1.06, 2, 0x1p28}},
-      {Op::atanh, "atanh", std::atanh, std::atanh, {0, 3 - std::sqrt(8), 0.5, 1, -1, 0x1p-54}},
-      {Op::erf, "erf", std::erf, std::erf, {0, 0.5, 1, 2, 5.9}},
-      {Op::erfc, "erfc", std::erfc, std::erfc, {0, 0.5, -0.5, -1, 1, 4, 10, 26.54, 27.22}},
+      {Op::sqrt, "sqrt", 0.501, std::sqrt, std::sqrt, {0, 1, 2}},
+      {Op::abs, "abs", 0, std::fabs, std::fabs, {0}},
+      {Op::exp, "exp", 0.95, std::exp, std::exp, {0, ln2 / 2, 709.78, -708.4, -745.1}},
+      {Op::expm1, "expm1", 1.15, std::expm1, std::expm1, {0, ln2 / 2, -ln2 / 2, 1.5 * ln2, 709.78, -36.7, -37.5, -45}},
+      {Op::log, "log", 1.05, std::log, std::log, {1, std::sqrt(0.5), std::sqrt(2), smallest_normal}},
+      {Op::log1p, "log1p", 1.05, std::log1p, std::log1p, {0, -1, std::sqrt(0.5) - 1, std::sqrt(2) - 1}},
+      {Op::sin, "sin", 0.95, std::sin, std::sin, {0, pi / 4, pi / 2, pi, 355, 0x1p20}},
+      {Op::cos, "cos", 0.95, std::cos, std::cos, {0, pi / 4, pi / 2, pi, 5.5 * pi, 0x1p20}},
+      {Op::tan, "tan", 1.15, std::tan, std::tan, {0, pi / 4, pi / 2, pi, 355, 0x1p20}},
+      {Op::asin, "asin", 0.75, std::asin, std::asin, {0, 0.5, -0.5, 1, -1}},
+      {Op::acos, "acos", 0.75, std::acos, std::acos, {0, 0.5, -0.5, 1, -1}},
+      {Op::atan, "atan", 0.95, std::atan, std::atan, {0, std::sqrt(2) - 1, 1, std::sqrt(2) + 1, 0x1p100}},
+      {Op::sinh, "sinh", 0.85, std::sinh, std::sinh, {0, 0x1p-27, ln2 / 2, 1.5 * ln2, 20, 710.47}},
+      {Op::cosh, "cosh", 0.7, std::cosh, std::cosh, {0, ln2 / 2, 1.5 * ln2, 20, 710.47}},
+      {Op::tanh, "tanh", 0.9, std::tanh, std::tanh, {0, ln2 / 4, 0.75 * ln2, 18.5, 22.5}},
+      {Op::asinh, "asinh", 1.35, std::asinh, std::asinh, {0, 0.36, 1, 1.14, 0x1p28}},
+      {Op::acosh, "acosh", 1.1, std::acosh, std::acosh, {1, 1.06, 2, 0x1p28}},
+      {Op::atanh, "atanh", 1.1, std::atanh, std::atanh, {0, 3 - std::sqrt(8), 0.5, 1, -1, 0x1p-54}},
+      {Op::erf, "erf", 1.5, std::erf, std::erf, {0, 0.5, 1, 2, 5.9}},
+      {Op::erfc, "erfc", 1.35, std::erfc, std::erfc, {0, 0.5, -0.5, -1, 1, 4, 10, 26.54, 27.22}},
   };
   return list;
 }
@@ -143,7 +145,7 @@ TEST_CASE(
     for (const auto* values : {&any, &usual, &hard, &subnormal, &multiples}) {
       const Worst worst = worst_error(f, set, *values);
       CAPTURE(worst.at);
-      CHECK(worst.error <= allowed_ulp);
+      CHECK(worst.error <= f.allowed_ulp);
     }
   }
 }
@@ -161,7 +163,7 @@ TEST_CASE("angles that are closest to multiples of pi/2 keep their digits") {
       const Worst worst = worst_error(f, set, close);
       CAPTURE(f.name);
       CAPTURE(worst.at);
-      CHECK(worst.error <= allowed_ulp);
+      CHECK(worst.error <= f.allowed_ulp);
       // Beyond 2^20 they are those of cmath; the last one is the closest of all.
       for (const double t : {0x1.0000000000001p20, -1e9, 1e300, 0x1.6ac5b262ca1ffp+849})
         CHECK(Operation{f.op, set}(t) == f.reference(t));
@@ -185,7 +187,7 @@ TEST_CASE("zeros with their signs, infinities, subnormal numbers and not-a-numbe
   for (const double t : special_values) CHECK(sign(t) == evaluate(Op::sign, {t}));
 }
 
-TEST_CASE("pow is within 1.5 ulp of the true value up to overflow and underflow") {
+TEST_CASE("pow is next to the true value up to overflow and underflow") {
   const Operation power{Op::pow, every_set()};
   Random random(3);
   const auto worst_of = [&](const auto& base, const auto& exponent) {
@@ -220,7 +222,7 @@ TEST_CASE("pow is within 1.5 ulp of the true value up to overflow and underflow"
   for (const Worst& w : worst) {
     CAPTURE(w.at);
     CAPTURE(w.at_second);
-    CHECK(w.error <= allowed_ulp);
+    CHECK(w.error <= pow_allowed_ulp);
   }
   CHECK(power(3, 4) == 81);
   CHECK(power(10, -1) == 0.1);
