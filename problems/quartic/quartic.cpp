@@ -1,6 +1,6 @@
 #include "problems/quartic/quartic.hpp"
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "hypertape/core/require.hpp"
 #include "problems/spectrum.hpp"
 

@@ -1,6 +1,6 @@
 #include "problems/ridge/ridge.hpp"
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
 #include "problems/dense.hpp"

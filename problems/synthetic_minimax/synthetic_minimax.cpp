@@ -1,6 +1,6 @@
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "hypertape/core/require.hpp"
 
 namespace hypertape::problems {

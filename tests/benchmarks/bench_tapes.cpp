@@ -10,8 +10,8 @@
 #include <functional>
 #include <vector>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 using namespace hypertape;
 

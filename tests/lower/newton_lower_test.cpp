@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/registry.hpp"
 #include "support/contains.hpp"
 
@@ -125,8 +125,8 @@ TEST_CASE("Newton steps that are far too long at first still end at the minimum"
 
 TEST_CASE("through ground that is not convex the way leads downhill to a minimum") {
   // g = y^4 / 4 - y^2 / 2 is concave around 0; minima at -1 and 1.
-  TapedProblem problem = scalar(
-      [](const auto&, const auto& y) { return 0.25 * y[0] * y[0] * y[0] * y[0] - 0.5 * y[0] * y[0]; });
+  TapedProblem problem =
+      scalar([](const auto&, const auto& y) { return 0.25 * y[0] * y[0] * y[0] * y[0] - 0.5 * y[0] * y[0]; });
   NewtonLower lower(problem, Vec::Constant(1, 0.1), 0);
   REQUIRE(lower.look(Vec::Zero(1)));
   REQUIRE(lower.solve(Vec::Zero(1), 1e-9));

@@ -12,7 +12,6 @@
 #include <type_traits>
 
 #include "hypertape/autodiff/cppad.hpp"
-#include "hypertape/autodiff/size_probe.hpp"
 
 namespace hypertape {
 
@@ -62,13 +61,6 @@ inline bool holds(Comparison comparison, double left, double right) {
 
 inline double select_scalar(const Condition<double>& c, double if_true, double if_false) {
   return holds(c.comparison, c.left, c.right) ? if_true : if_false;
-}
-
-inline SizeProbe select_scalar(const Condition<SizeProbe>& c, const SizeProbe& if_true, const SizeProbe& if_false) {
-  const auto a = SizeProbe::either(c.left, c.right);
-  const auto b = SizeProbe::either(if_true, if_false);
-  const bool first = holds(c.comparison, c.left.value(), c.right.value());
-  return SizeProbe::result((first ? if_true : if_false).value(), a > b ? a : b, 6);
 }
 
 template <class Base>

@@ -36,6 +36,7 @@ enum class Op : std::uint8_t {
   atanh,
   erf,
   erfc,
+  detach,  // the argument, as a constant: derivatives are zero
   select_less,
   select_less_equal,
   select_equal,

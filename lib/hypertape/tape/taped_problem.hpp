@@ -2,9 +2,8 @@
 
 #include <memory>
 
-#include "hypertape/autodiff/function.hpp"
-#include "hypertape/autodiff/tape.hpp"
 #include "hypertape/oracle/bilevel_oracle.hpp"
+#include "hypertape/tape/function.hpp"
 
 namespace hypertape {
 

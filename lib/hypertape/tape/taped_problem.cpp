@@ -1,4 +1,4 @@
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 #include <unistd.h>
 
@@ -6,6 +6,7 @@
 
 #include "hypertape/autodiff/tape_slot.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/tape/cppad_tape.hpp"
 
 namespace hypertape {
 namespace {
@@ -31,9 +32,8 @@ void require_room(const ProblemSize& size, std::size_t limit) {
 ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, const TapeOptions& options) {
   require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
   require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
-  const TapeSize g_y = predict_size(g, dims, Independent::y, options);
-  return {predict_size(f, dims, Independent::both, options), g_y, g_y,
-          predict_size(g, dims, Independent::both, options)};
+  const TapeSize g_y = g.predict_size(dims, Independent::y, options);
+  return {f.predict_size(dims, Independent::both, options), g_y, g_y, g.predict_size(dims, Independent::both, options)};
 }
 
 class TapedProblem::Curvature final : public LinearOperator {
@@ -51,14 +51,14 @@ struct TapedProblem::Impl {
   Function f_function, g_function;
   TapeSlot slot;
   struct Tapes {
-    Tape f, g_y, g;
-    Tape curvature;  // g in y again: it holds the linearisation of curvature_at while g_y goes on to other points
+    CppadTape f, g_y, g;
+    CppadTape curvature;  // g in y again: it holds the linearisation of curvature_at while g_y goes on to other points
 
-    Tapes(const Impl& of, const TapeOptions& options)
-        : f(of.f_function, of.dims, Independent::both, options),
-          g_y(of.g_function, of.dims, Independent::y, options),
-          g(of.g_function, of.dims, Independent::both, options),
-          curvature(of.g_function, of.dims, Independent::y, options) {}
+    Tapes(const Impl& of, const Recording& rf, const Recording& rg, bool frozen)
+        : f(rf, of.f_function.name(), Independent::both, frozen),
+          g_y(rg, of.g_function.name(), Independent::y, frozen),
+          g(rg, of.g_function.name(), Independent::both, frozen),
+          curvature(rg, of.g_function.name(), Independent::y, frozen) {}
   };
   std::optional<Tapes> tapes;
   Curvature curvature{*this};
@@ -66,8 +66,10 @@ struct TapedProblem::Impl {
   Impl(Dims d, Function f, Function g, const TapeOptions& options)
       : dims(d), f_function(std::move(f)), g_function(std::move(g)) {
     require_room(predict_problem(dims, f_function, g_function, options), options.max_bytes);
+    const Recording rf = f_function.record(dims, Independent::both, options);
+    const Recording rg = g_function.record(dims, Independent::y, options);
     const auto entry = slot.enter();
-    tapes.emplace(*this, options);
+    tapes.emplace(*this, rf, rg, options.allow_frozen_branches);
   }
   ~Impl() {
     const auto entry = slot.enter();
