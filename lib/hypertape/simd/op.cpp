@@ -85,9 +85,4 @@ double evaluate(Op op, const std::array<double, 4>& arguments) {
   return 0;
 }
 
-void evaluate_pack(Op op, double* out, const double* a, const double* b, const double* c, const double* d,
-                   std::ptrdiff_t lanes) {
-  for (std::ptrdiff_t l = 0; l < lanes; ++l) out[l] = evaluate(op, {a[l], b[l], c[l], d[l]});
-}
-
 }  // namespace hypertape

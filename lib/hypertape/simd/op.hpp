@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace hypertape {
@@ -48,11 +47,7 @@ enum class Op : std::uint8_t {
 /// The number of arguments of an operation.
 int arity(Op op);
 
-/// One operation on doubles.
+/// One operation on doubles, by <cmath>.
 double evaluate(Op op, const std::array<double, 4>& arguments);
-
-/// The same for every lane of a pack, by <cmath>: what kernels leave to it.
-void evaluate_pack(Op op, double* out, const double* a, const double* b, const double* c, const double* d,
-                   std::ptrdiff_t lanes);
 
 }  // namespace hypertape

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "hypertape/simd/kernels.hpp"
+#include "hypertape/simd/variant/functions.hpp"
 #include "hypertape/simd/variant/outputs.hpp"
-#include "hypertape/simd/variant/registers.hpp"
 
 namespace hypertape::HYPERTAPE_VARIANT {
 namespace {
@@ -25,10 +25,6 @@ void run_operation(Op op, double* out, const double* a, const double* b, const d
   switch (op) {
     case Op::neg:
       return for_lanes(out, lanes, [&](Index l) { return -load(a + l); });
-    case Op::exp:
-      return for_lanes(out, lanes, [&](Index l) { return simd_exp(load(a + l)); });
-    case Op::log:
-      return for_lanes(out, lanes, [&](Index l) { return simd_log(load(a + l)); });
     case Op::select_less:
       return for_lanes(out, lanes, [&](Index l) { return load(a + l) < load(b + l) ? load(c + l) : load(d + l); });
     case Op::select_less_equal:
@@ -39,11 +35,8 @@ void run_operation(Op op, double* out, const double* a, const double* b, const d
       return for_lanes(out, lanes, [&](Index l) { return load(a + l) >= load(b + l) ? load(c + l) : load(d + l); });
     case Op::select_greater:
       return for_lanes(out, lanes, [&](Index l) { return load(a + l) > load(b + l) ? load(c + l) : load(d + l); });
-    case Op::sqrt:
-      for (Index l = 0; l < lanes; ++l) out[l] = __builtin_sqrt(a[l]);
-      return;
     default:
-      evaluate_pack(op, out, a, b, c, d, lanes);
+      run_function(op, out, a, b, lanes);
   }
 }
 
