@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hypertape/core/text.hpp"
@@ -53,6 +54,18 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<char> masked_;
   std::unordered_map<Node, int, Hash> index_;
+};
+
+/// While it lives, this thread's symbols go into a graph.
+class IntoGraph {
+ public:
+  explicit IntoGraph(Graph& graph) : outer_(std::exchange(Graph::current(), &graph)) {}
+  ~IntoGraph() { Graph::current() = outer_; }
+  IntoGraph(const IntoGraph&) = delete;
+  IntoGraph& operator=(const IntoGraph&) = delete;
+
+ private:
+  Graph* outer_;
 };
 
 /// A scalar that is an expression: CppAD's sweeps, run on symbols, write derivatives as expressions. It is a CppAD base

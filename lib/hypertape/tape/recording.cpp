@@ -6,7 +6,8 @@
 namespace hypertape {
 
 std::size_t Recording::bytes() const {
-  return ops.capacity() * sizeof(Op) + (first.capacity() + second.capacity() + comparisons.capacity()) * sizeof(Operand) +
+  return ops.capacity() * sizeof(Op) +
+         (first.capacity() + second.capacity() + comparisons.capacity()) * sizeof(Operand) +
          selects.capacity() * sizeof(selects[0]) + constants.capacity() * sizeof(double);
 }
 
