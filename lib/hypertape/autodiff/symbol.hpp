@@ -6,7 +6,6 @@
 #include <ostream>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,14 +45,12 @@ class Graph {
   static Graph*& current();
 
  private:
-  struct Hash {
-    std::size_t operator()(const Node& node) const;
-  };
   bool masks(const Node& node) const;
+  void grow_index();
 
   std::vector<Node> nodes_;
   std::vector<char> masked_;
-  std::unordered_map<Node, int, Hash> index_;
+  std::vector<int> index_;  // a hash table with open addressing: nodes, or -1; its size is a power of two
 };
 
 /// While it lives, this thread's symbols go into a graph.

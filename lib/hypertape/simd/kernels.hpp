@@ -45,7 +45,7 @@ struct Instruction {
 
 /// Equal operations on single numbers, one after the other: operands are places in a memory, results go to the next
 /// `count` places of it. A function may overwrite seven places more.
-struct Run {
+struct ScalarRun {
   enum class Code : std::uint8_t { operation, multiply_add, negative_multiply_add, multiply_subtract };
 
   Code code;
@@ -86,7 +86,7 @@ struct Kernels {
 
   /// Runs whose results begin at place `first`; `operands` has as many places for each operation as it has arguments,
   /// three for one with a product: a b + c, c - a b, a b - c.
-  void (*run_runs)(const Run* runs, std::size_t count, const int* operands, double* memory, Index first);
+  void (*run_runs)(const ScalarRun* runs, std::size_t count, const int* operands, double* memory, Index first);
 
   /// z = X W'. The first `whole` rows may be read up to padded(p), past their end. Rows are summed in blocks of
   /// `columns`, a multiple of eight; a component is then the same to the last bit whatever the width.

@@ -91,7 +91,7 @@ class Runs::Compiler {
  private:
   /// What is computed for a node: an operation, or one with a product in it.
   struct Task {
-    Run::Code code;
+    ScalarRun::Code code;
     Op op;
     int width;
     std::array<int, 4> arguments;
@@ -160,12 +160,12 @@ class Runs::Compiler {
     if ((node.op == Op::add || node.op == Op::sub) && (at(fused_, a) || at(fused_, b))) {
       const bool second = at(fused_, b);
       const auto& factors = graph_[second ? b : a].arguments;
-      const Run::Code code = node.op == Op::add ? Run::Code::multiply_add
-                             : second           ? Run::Code::negative_multiply_add
-                                                : Run::Code::multiply_subtract;
+      const ScalarRun::Code code = node.op == Op::add ? ScalarRun::Code::multiply_add
+                                   : second           ? ScalarRun::Code::negative_multiply_add
+                                                      : ScalarRun::Code::multiply_subtract;
       return {code, Op::mul, 3, {factors[0], factors[1], second ? a : b, 0}};
     }
-    return {Run::Code::operation, node.op, arity(node.op), node.arguments};
+    return {ScalarRun::Code::operation, node.op, arity(node.op), node.arguments};
   }
 
   void place_inputs() {
@@ -181,7 +181,7 @@ class Runs::Compiler {
 
   void order(Stage stage) {
     std::vector<int> waits_for(stage_.size(), 0), next, user, head(stage_.size(), -1);  // lists of users of a node
-    std::map<std::pair<Run::Code, Op>, std::vector<int>> ready;
+    std::map<std::pair<ScalarRun::Code, Op>, std::vector<int>> ready;
     for (int n = 0; n < graph_.size(); ++n) {
       if (at(stage_, n) != stage || !is_operation(n) || at(fused_, n)) continue;
       const Task t = task(n);
@@ -310,7 +310,7 @@ void Runs::hessian_product(const Kernels& kernels, Memory& memory, const Vec* p,
 std::size_t Runs::operations() const {
   std::size_t count = 0;
   for (const Program& program : programs_)
-    for (const Run& r : program.runs) count += static_cast<std::size_t>(r.count);
+    for (const ScalarRun& r : program.runs) count += static_cast<std::size_t>(r.count);
   return count;
 }
 
@@ -318,7 +318,7 @@ std::size_t Runs::bytes() const {
   std::size_t bytes = initial_.capacity() * sizeof(double) +
                       (comparisons_.capacity() + gradient_.capacity() + product_.capacity()) * sizeof(int);
   for (const Program& program : programs_)
-    bytes += program.runs.capacity() * sizeof(Run) + program.operands.capacity() * sizeof(int);
+    bytes += program.runs.capacity() * sizeof(ScalarRun) + program.operands.capacity() * sizeof(int);
   return bytes;
 }
 

@@ -61,7 +61,7 @@ class Runs {
   class Compiler;
 
   struct Program {
-    std::vector<Run> runs;
+    std::vector<ScalarRun> runs;
     std::vector<int> operands;
     int first = 0;  ///< place of the first result
   };

@@ -62,16 +62,16 @@ class RunWriter {
   int count_;
 };
 
-const int* run_one(const Run& run, const int* operands, const double* memory, double* out) {
+const int* run_one(const ScalarRun& run, const int* operands, const double* memory, double* out) {
   RunWriter write(operands, memory, out, run.count);
   switch (run.code) {
-    case Run::Code::multiply_add:
+    case ScalarRun::Code::multiply_add:
       return write.three([](double a, double b, double c) { return a * b + c; });
-    case Run::Code::negative_multiply_add:
+    case ScalarRun::Code::negative_multiply_add:
       return write.three([](double a, double b, double c) { return c - a * b; });
-    case Run::Code::multiply_subtract:
+    case ScalarRun::Code::multiply_subtract:
       return write.three([](double a, double b, double c) { return a * b - c; });
-    case Run::Code::operation:
+    case ScalarRun::Code::operation:
       break;
   }
   switch (run.op) {
@@ -102,9 +102,9 @@ const int* run_one(const Run& run, const int* operands, const double* memory, do
   }
 }
 
-void run_runs(const Run* runs, std::size_t count, const int* operands, double* memory, Index first) {
+void run_runs(const ScalarRun* runs, std::size_t count, const int* operands, double* memory, Index first) {
   double* out = memory + first;
-  for (const Run* r = runs; r != runs + count; ++r) {
+  for (const ScalarRun* r = runs; r != runs + count; ++r) {
     operands = run_one(*r, operands, memory, out);
     out += r->count;
   }
