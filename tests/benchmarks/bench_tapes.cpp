@@ -1,6 +1,6 @@
 // The cost of each oracle of a plain function, relative to one evaluation of the function itself in the same run:
 //
-//   bench_tapes [--engine automatic|rows|cppad] [--only NAME] [--json FILE]
+//   bench_tapes [--engine automatic|rows|runs|cppad] [--only NAME] [--json FILE]
 //
 // Medians of samples taken in turns, so that a busy moment of the machine meets all of them. `prepare` is the time of
 // making a problem and asking for each derivative once, relative to CppAD's.
@@ -82,7 +82,7 @@ double seconds_to_prepare(const F& f, const TapeOptions& options) {
 }
 
 const char* name_of(Engine engine) {
-  return engine == Engine::rows ? "rows" : engine == Engine::cppad ? "cppad" : "automatic";
+  return engine == Engine::rows ? "rows" : engine == Engine::runs ? "runs" : engine == Engine::cppad ? "cppad" : "";
 }
 
 template <class F>
@@ -118,8 +118,11 @@ nlohmann::json measure(const std::string& name, const F& f, Engine engine) {
 int main(int argc, char** argv) {
   std::map<std::string, std::string> given;
   for (int k = 1; k + 1 < argc; k += 2) given[argv[k]] = argv[k + 1];
-  const std::map<std::string, Engine> engines{
-      {"", Engine::automatic}, {"automatic", Engine::automatic}, {"rows", Engine::rows}, {"cppad", Engine::cppad}};
+  const std::map<std::string, Engine> engines{{"", Engine::automatic},
+                                              {"automatic", Engine::automatic},
+                                              {"rows", Engine::rows},
+                                              {"runs", Engine::runs},
+                                              {"cppad", Engine::cppad}};
   const Engine engine = engines.at(given["--engine"]);
   nlohmann::json all;
   std::printf("%-5s %-9s %8s | %6s %6s %6s %6s %6s | %6s %8s %5s %6s\n", "", "engine", "f (us)", "grad", "grad_y", "HV",

@@ -8,18 +8,6 @@
 namespace hypertape {
 namespace {
 
-/// Symbols go into this graph for a while.
-class IntoGraph {
- public:
-  explicit IntoGraph(Graph& graph) : outer_(std::exchange(Graph::current(), &graph)) {}
-  ~IntoGraph() { Graph::current() = outer_; }
-  IntoGraph(const IntoGraph&) = delete;
-  IntoGraph& operator=(const IntoGraph&) = delete;
-
- private:
-  Graph* outer_;
-};
-
 struct AbortRecording {
   ~AbortRecording() { RowKernel::Scalar::abort_recording(); }
 };

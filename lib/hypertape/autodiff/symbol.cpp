@@ -1,5 +1,6 @@
 #include "hypertape/autodiff/cppad.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -7,19 +8,34 @@
 
 namespace hypertape {
 
-std::size_t Graph::Hash::operator()(const Node& node) const {
-  std::size_t h = static_cast<std::size_t>(node.op) + 0x9e3779b97f4a7c15u * std::bit_cast<std::uint64_t>(node.constant);
-  for (const int a : node.arguments) h = (h ^ static_cast<std::size_t>(a)) * 0x100000001b3u;
-  return h;
+namespace {
+
+std::size_t hash(const Graph::Node& node) {
+  std::uint64_t h = static_cast<std::uint64_t>(node.op) ^ std::bit_cast<std::uint64_t>(node.constant);
+  for (const int a : node.arguments) h = (h ^ static_cast<std::uint64_t>(a)) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(h ^ (h >> 32));
 }
 
+}  // namespace
+
 int Graph::insert(const Node& node) {
-  const auto [place, is_new] = index_.try_emplace(node, size());
-  if (is_new) {
-    nodes_.push_back(node);
-    masked_.push_back(masks(node) ? 1 : 0);
+  if (2 * nodes_.size() >= index_.size()) grow_index();
+  std::size_t place = hash(node) & (index_.size() - 1);
+  for (; index_[place] >= 0; place = (place + 1) & (index_.size() - 1))
+    if ((*this)[index_[place]] == node) return index_[place];
+  index_[place] = size();
+  nodes_.push_back(node);
+  masked_.push_back(masks(node) ? 1 : 0);
+  return index_[place];
+}
+
+void Graph::grow_index() {
+  index_.assign(std::max<std::size_t>(64, 2 * index_.size()), -1);
+  for (int n = 0; n < size(); ++n) {
+    std::size_t place = hash((*this)[n]) & (index_.size() - 1);
+    while (index_[place] >= 0) place = (place + 1) & (index_.size() - 1);
+    index_[place] = n;
   }
-  return place->second;
 }
 
 bool Graph::masks(const Node& node) const {

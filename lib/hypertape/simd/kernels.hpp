@@ -43,6 +43,16 @@ struct Instruction {
   std::uint8_t uniform = 0;
 };
 
+/// Equal operations on single numbers, one after the other: operands are places in a memory, results go to the next
+/// `count` places of it. A function may overwrite seven places more.
+struct ScalarRun {
+  enum class Code : std::uint8_t { operation, multiply_add, negative_multiply_add, multiply_subtract };
+
+  Code code;
+  Op op;
+  int count;
+};
+
 /// Where rows go: row i to `to[index[i]]`, or to `to[i * stride]` without an index.
 struct RowOutput {
   double* to;
@@ -73,6 +83,10 @@ struct Kernels {
   /// they are written as packs, and just their rows otherwise.
   void (*run_rows)(const Instruction* code, std::size_t count, const double* const* slots, const RowOutput* outputs,
                    Index rows);
+
+  /// Runs whose results begin at place `first`; `operands` has as many places for each operation as it has arguments,
+  /// three for one with a product: a b + c, c - a b, a b - c.
+  void (*run_runs)(const ScalarRun* runs, std::size_t count, const int* operands, double* memory, Index first);
 
   /// z = X W'. The first `whole` rows may be read up to padded(p), past their end. Rows are summed in blocks of
   /// `columns`, a multiple of eight; a component is then the same to the last bit whatever the width.

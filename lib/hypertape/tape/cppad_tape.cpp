@@ -6,38 +6,6 @@
 #include "hypertape/tape/replay.hpp"
 
 namespace hypertape {
-namespace {
-
-/// Ends a recording that an exception leaves behind.
-struct AbortRecording {
-  ~AbortRecording() { TapeScalar::abort_recording(); }
-};
-
-/// The recorded operations once more, so that CppAD records them. A comparison becomes one: CppAD tells later whether
-/// it would be decided otherwise.
-TapeScalar replay(const Recording& recording, std::vector<TapeScalar> values) {
-  values.resize(static_cast<std::size_t>(recording.size()));
-  auto comparison = recording.comparisons.begin();
-  for (int n = recording.inputs(); n < recording.size(); ++n) {
-    const Op op = recording.ops[static_cast<std::size_t>(n)];
-    std::array<TapeScalar, 4> arguments;
-    for (int k = 0; k < arity(op); ++k) {
-      const auto operand = recording.argument(n, k);
-      arguments[static_cast<std::size_t>(k)] =
-          operand < 0 ? TapeScalar(recording.constant(operand)) : values[static_cast<std::size_t>(operand)];
-    }
-    if (comparison != recording.comparisons.end() && *comparison == n) {
-      ++comparison;
-      decided(comparison_of(op), arguments[0], arguments[1]);
-    } else {
-      values[static_cast<std::size_t>(n)] = operation(op, arguments);
-    }
-  }
-  return values[static_cast<std::size_t>(recording.result)];
-}
-
-}  // namespace
-
 CppadTape::CppadTape(const Recording& recording, std::string name, Independent independent, bool allow_frozen_branches)
     : name_(std::move(name)),
       dims_(recording.dims),
@@ -51,11 +19,14 @@ CppadTape::CppadTape(const Recording& recording, std::string name, Independent i
   std::copy_n(parameters_.data(), parameters_.size(), parameters.data());
   std::copy_n(z_.data(), z_.size(), z.data());
   {
-    const AbortRecording on_exception;
+    const AbortRecording<TapeScalar> on_exception;
     CppAD::Independent(z, 0, /*record_compare=*/true, parameters);
     std::vector<TapeScalar> inputs(parameters.data(), parameters.data() + parameters.size());
     inputs.insert(inputs.end(), z.data(), z.data() + z.size());
-    result[0] = replay(recording, std::move(inputs));
+    // A comparison becomes one: CppAD tells later whether it would be decided otherwise.
+    result[0] = replay(recording, std::move(inputs), [](Op op, const std::array<TapeScalar, 4>& arguments) {
+      decided(comparison_of(op), arguments[0], arguments[1]);
+    });
     fun_.Dependent(z, result);
   }
   recorded_operations_ = fun_.size_op();

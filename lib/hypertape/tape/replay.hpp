@@ -1,11 +1,13 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "hypertape/autodiff/cppad.hpp"
 #include "hypertape/autodiff/safe_math.hpp"
 #include "hypertape/autodiff/select.hpp"
 #include "hypertape/simd/op.hpp"
+#include "hypertape/tape/recording.hpp"
 
 namespace hypertape {
 
@@ -89,5 +91,37 @@ CppAD::AD<Base> operation(Op op, const std::array<CppAD::AD<Base>, 4>& arguments
   }
   return a;
 }
+
+/// The recorded operations once more, on scalars of CppAD that stand for the inputs; the result. Comparisons are given
+/// to on_comparison(op, arguments).
+template <class Base, class OnComparison>
+CppAD::AD<Base> replay(const Recording& recording, std::vector<CppAD::AD<Base>> values,
+                       const OnComparison& on_comparison) {
+  using Scalar = CppAD::AD<Base>;
+  values.resize(static_cast<std::size_t>(recording.size()));
+  auto comparison = recording.comparisons.begin();
+  for (int n = recording.inputs(); n < recording.size(); ++n) {
+    const Op op = recording.ops[static_cast<std::size_t>(n)];
+    std::array<Scalar, 4> arguments;
+    for (int k = 0; k < arity(op); ++k) {
+      const auto operand = recording.argument(n, k);
+      arguments[static_cast<std::size_t>(k)] =
+          operand < 0 ? Scalar(recording.constant(operand)) : values[static_cast<std::size_t>(operand)];
+    }
+    if (comparison != recording.comparisons.end() && *comparison == n) {
+      ++comparison;
+      on_comparison(op, arguments);
+    } else {
+      values[static_cast<std::size_t>(n)] = operation(op, arguments);
+    }
+  }
+  return values[static_cast<std::size_t>(recording.result)];
+}
+
+/// Ends a recording that an exception leaves behind.
+template <class Scalar>
+struct AbortRecording {
+  ~AbortRecording() { Scalar::abort_recording(); }
+};
 
 }  // namespace hypertape

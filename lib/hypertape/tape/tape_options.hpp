@@ -15,8 +15,9 @@ struct TapeSize {
 
 /// What runs a recorded function.
 enum class Engine {
-  automatic,  ///< rows if most operations are in rows, else CppAD
+  automatic,  ///< rows if most operations are in rows, else runs
   rows,       ///< repeated rows in packs, the rest operation by operation
+  runs,       ///< equal operations together
   cppad,      ///< sweeps of CppAD
 };
 

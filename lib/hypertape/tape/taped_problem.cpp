@@ -7,6 +7,7 @@
 #include "hypertape/core/require.hpp"
 #include "hypertape/tape/cppad_engine.hpp"
 #include "hypertape/tape/rows_engine.hpp"
+#include "hypertape/tape/runs_engine.hpp"
 
 namespace hypertape {
 namespace {
@@ -33,8 +34,8 @@ ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, con
   require(dims.x > 0, "dims.x = ", dims.x, ", must be positive");
   require(dims.y > 0, "dims.y = ", dims.y, ", must be positive");
   const TapeSize g_y = g.predict_size(dims, Independent::y, options);
-  return {f.predict_size(dims, Independent::both, options), g_y, g_y, g.predict_size(dims, Independent::both, options),
-          {}, {}};
+  return {f.predict_size(dims, Independent::both, options), g_y, g_y,
+          g.predict_size(dims, Independent::both, options), {},  {}};
 }
 
 namespace {
@@ -44,13 +45,15 @@ constexpr std::size_t fewest_operations = 1000;
 
 std::unique_ptr<TapeEngine> make_engine(const Function& function, Dims dims, bool inner, const TapeOptions& options) {
   Recording recording = function.record(dims, inner ? Independent::y : Independent::both, options);
-  if (options.engine != Engine::cppad) {
+  if (options.engine == Engine::automatic || options.engine == Engine::rows) {
     Partition cut = partition(recording);
     const bool pays = cut.operations >= fewest_operations && 2 * cut.operations_in_rows >= cut.operations;
     if (pays || options.engine == Engine::rows)
       return std::make_unique<RowsEngine>(std::move(recording), std::move(cut), function.name(),
                                           options.allow_frozen_branches);
   }
+  if (options.engine != Engine::cppad)
+    return std::make_unique<RunsEngine>(recording, function.name(), inner, options.allow_frozen_branches);
   return std::make_unique<CppadEngine>(recording, function.name(), inner, options.allow_frozen_branches);
 }
 
