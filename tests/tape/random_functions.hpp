@@ -14,7 +14,7 @@ inline std::optional<std::string> difference_of(std::uint64_t seed, Engine engin
   const RandomFunction function(seed);
   const Dims dims = function.dims();
   Random random(seed + 7);
-  TapeOptions options{.engine = engine, .record_x = random.normal(dims.x), .record_y = random.normal(dims.y)};
+  TapeOptions options{.record_x = random.normal(dims.x), .record_y = random.normal(dims.y), .engine = engine};
   TapedProblem problem = make_bilevel(dims, function, function, options);
   options.engine = Engine::cppad;
   TapedProblem reference = make_bilevel(dims, function, function, options);

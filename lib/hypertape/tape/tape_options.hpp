@@ -30,8 +30,6 @@ struct EngineSize {
 };
 
 struct TapeOptions {
-  Engine engine = Engine::automatic;
-
   /// A problem whose tapes would take more bytes than this is refused; 0 stands for half of the machine's memory.
   std::size_t max_bytes = 0;
 
@@ -43,6 +41,8 @@ struct TapeOptions {
   /// A comparison of values of x or y (`if`, `?:`, std::max) is decided once, at the recording point. At a point where
   /// it would be decided otherwise the tape is not the user's function, and FrozenBranch is thrown; true ignores that.
   bool allow_frozen_branches = false;
+
+  Engine engine = Engine::automatic;
 };
 
 /// Which arguments of a function a tape differentiates by: y alone, x then being a parameter, or x and y together.

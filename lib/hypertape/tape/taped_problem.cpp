@@ -43,18 +43,23 @@ namespace {
 // Rows pay where most operations are in them; below a thousand operations the time goes into calls either way.
 constexpr std::size_t fewest_operations = 1000;
 
+// Runs derive the whole function symbolically: with this many operations that takes two seconds and 200 MB. Beyond it
+// CppAD's tapes, which are slower to sweep, are the better bargain.
+constexpr std::size_t most_in_runs = 100'000;
+
 std::unique_ptr<TapeEngine> make_engine(const Function& function, Dims dims, bool inner, const TapeOptions& options) {
   Recording recording = function.record(dims, inner ? Independent::y : Independent::both, options);
+  const bool frozen = options.allow_frozen_branches;
   if (options.engine == Engine::automatic || options.engine == Engine::rows) {
     Partition cut = partition(recording);
     const bool pays = cut.operations >= fewest_operations && 2 * cut.operations_in_rows >= cut.operations;
     if (pays || options.engine == Engine::rows)
-      return std::make_unique<RowsEngine>(std::move(recording), std::move(cut), function.name(),
-                                          options.allow_frozen_branches);
+      return std::make_unique<RowsEngine>(std::move(recording), std::move(cut), function.name(), frozen);
   }
-  if (options.engine != Engine::cppad)
-    return std::make_unique<RunsEngine>(recording, function.name(), inner, options.allow_frozen_branches);
-  return std::make_unique<CppadEngine>(recording, function.name(), inner, options.allow_frozen_branches);
+  const bool short_enough = static_cast<std::size_t>(recording.size()) <= most_in_runs;
+  if (options.engine == Engine::runs || (options.engine != Engine::cppad && short_enough))
+    return std::make_unique<RunsEngine>(recording, function.name(), inner, frozen);
+  return std::make_unique<CppadEngine>(recording, function.name(), inner, frozen);
 }
 
 }  // namespace
