@@ -149,6 +149,7 @@ std::vector<RowKernel::Output> RowKernel::product_by_entries(const RowSelection&
   CppAD::vector<Symbol> along(point.size()), weight(1);
   weight[0] = weight_;
   std::vector<Output> outputs;
+  std::map<std::pair<std::size_t, std::size_t>, Symbol> entries;
   for_selected(wanted, widths_, [&](RowSource source, std::size_t) { outputs.push_back({source, Symbol(0)}); });
   tape.Forward(0, point);
   for_selected(direction, widths_, [&](RowSource source, std::size_t k) {
@@ -157,7 +158,9 @@ std::vector<RowKernel::Output> RowKernel::product_by_entries(const RowSelection&
     const auto derivative = tape.Reverse(2, weight);
     auto output = outputs.begin();
     for_selected(wanted, widths_, [&](RowSource, std::size_t j) {
-      output->symbol += derivative[2 * j + 1] * input(direction_of(source));
+      // The Hessian is symmetric: an entry is one expression, wherever it is used.
+      const Symbol entry = entries.try_emplace({std::min(j, k), std::max(j, k)}, derivative[2 * j + 1]).first->second;
+      output->symbol += entry * input(direction_of(source));
       ++output;
     });
   });

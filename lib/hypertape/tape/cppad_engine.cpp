@@ -4,7 +4,7 @@ namespace hypertape {
 
 CppadEngine::CppadEngine(const Recording& recording, const std::string& name, bool inner, bool allow_frozen_branches) {
   const auto entry = slot_.enter();
-  tapes_.emplace(Tapes{CppadTape(recording, name, Independent::both, allow_frozen_branches), {}, {}});
+  tapes_.emplace(recording, name, allow_frozen_branches);
   if (!inner) return;
   tapes_->in_y.emplace(recording, name, Independent::y, allow_frozen_branches);
   tapes_->curvature.emplace(recording, name, Independent::y, allow_frozen_branches);

@@ -34,9 +34,12 @@ class CppadEngine final : public TapeEngine {
 
  private:
   TapeSlot slot_;
-  struct Tapes {
+  struct Tapes {  // made in place: CppAD's functions read what was never written when they are moved
     CppadTape whole;
     std::optional<CppadTape> in_y, curvature;
+
+    Tapes(const Recording& recording, const std::string& name, bool allow_frozen_branches)
+        : whole(recording, name, Independent::both, allow_frozen_branches) {}
   };
   std::optional<Tapes> tapes_;  // live and die inside the slot
 };

@@ -319,8 +319,11 @@ const double* FoundRows::read(const RowSource& source, const FoundArguments& arg
   if (stride == gathered) {
     const int* const index = c.places.data() + range.row;
     for (std::size_t i = 0; i < rows; ++i) buffer[i] = from[index[i]];
+  } else if (stride == 0) {
+    std::fill(buffer, buffer + rows, from[place]);
   } else {
-    for (std::size_t i = 0; i < rows; ++i) buffer[i] = from[place + static_cast<int>(i) * stride];
+    const double* next = from + place;
+    for (std::size_t i = 0; i < rows; ++i, next += stride) buffer[i] = *next;
   }
   std::fill(buffer + rows, buffer + length, buffer[rows - 1]);
   return buffer;
@@ -372,12 +375,20 @@ RowOutput FoundRows::output(const RowSource& source, const FoundArguments& argum
                                                 static_cast<std::size_t>(source.index) + 1 == a_.size());
   if (value) return {arguments.out_value + target_ + (adds_ ? 0 : packs_[pack].row)};
   const Column& c = column(source);
-  double* const to = c.kind == LeafKind::x   ? arguments.out_x
-                     : c.kind == LeafKind::y ? arguments.out_y
-                                             : arguments.out_inner;
-  if (c.uniform) return {to + c.places[0], 0};
-  if (c.at[pack].stride == gathered) return {to, 1, c.places.data() + packs_[pack].row};
-  return {to + c.at[pack].place, c.at[pack].stride};
+  Cleared* const result = c.kind == LeafKind::x ? arguments.out_x : c.kind == LeafKind::y ? arguments.out_y : nullptr;
+  double* const to = result != nullptr ? result->data() : arguments.out_inner;
+  const PackRange& range = packs_[pack];
+  if (c.uniform) {
+    if (result != nullptr) result->reach(c.places[0] + 1);
+    return {to + c.places[0], 0};
+  }
+  const auto [place, stride] = c.at[pack];
+  if (stride == gathered) {
+    if (result != nullptr) result->reach_all();
+    return {to, 1, c.places.data() + range.row};
+  }
+  if (result != nullptr) result->reach(place + std::max(0, stride) * (range.rows - 1) + 1);
+  return {to + place, stride};
 }
 
 std::size_t FoundRows::bytes() const {

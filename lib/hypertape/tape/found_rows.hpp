@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -40,13 +41,34 @@ struct PartArrays {
   const double* inner = nullptr;
 };
 
+/// A result that becomes zeros just before something is added to them, while they are in cache.
+class Cleared {
+ public:
+  Cleared() = default;
+  explicit Cleared(Vec& out) : data_(out.data()), size_(out.size()) {}
+
+  double* data() const { return data_; }
+
+  /// Makes zeros of what stands before `end` and was not yet reached.
+  void reach(Index end) {
+    end = std::min(end, size_);
+    if (end > reached_) std::fill(data_ + reached_, data_ + end, 0.0);
+    reached_ = std::max(reached_, end);
+  }
+  void reach_all() { reach(size_); }
+
+ private:
+  double* data_ = nullptr;
+  Index size_ = 0, reached_ = 0;
+};
+
 /// What a pass over rows reads and writes. Unused ones may be null.
 struct FoundArguments {
   PartArrays point, direction;
   const double* adjoints = nullptr;          ///< of values between
   const double* adjoint_tangents = nullptr;  ///< likewise
-  double* out_x = nullptr;                   ///< adjoints, or tangents of adjoints, are added here
-  double* out_y = nullptr;
+  Cleared* out_x = nullptr;                  ///< adjoints, or tangents of adjoints, are added here
+  Cleared* out_y = nullptr;
   double* out_inner = nullptr;
   double* out_value = nullptr;  ///< by slot: values or tangents
   bool new_x = true;            ///< x is not that of the last gradient_y

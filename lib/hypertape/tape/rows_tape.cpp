@@ -113,10 +113,12 @@ void RowsTape::read_loose_inputs(const Vec* x, const Vec* y, double* into) const
   }
 }
 
-void RowsTape::add_loose_inputs(const double* adjoints, Vec* out_x, Vec* out_y) const {
+void RowsTape::add_loose_inputs(const double* adjoints, Cleared& out_x, Cleared& out_y) const {
+  out_x.reach_all();
+  out_y.reach_all();
   for (const int i : loose_inputs_) {
-    if (i < dims_.x && out_x != nullptr) (*out_x)[i] += adjoints[i];
-    if (i >= dims_.x && out_y != nullptr) (*out_y)[i - dims_.x] += adjoints[i];
+    if (i < dims_.x && out_x.data() != nullptr) out_x.data()[i] += adjoints[i];
+    if (i >= dims_.x && out_y.data() != nullptr) out_y.data()[i - dims_.x] += adjoints[i];
   }
 }
 
@@ -197,16 +199,15 @@ double RowsTape::value(const Vec& x, const Vec& y) {
 double RowsTape::gradient(const Vec& x, const Vec& y, Vec& gradient_x, Vec& gradient_y) {
   State& s = point_;
   s.has_x = false;
-  gradient_x.setZero();
-  gradient_y.setZero();
+  Cleared out_x(gradient_x), out_y(gradient_y);
   read_loose_inputs(&x, &y, s.values.data());
   start_sums(s.values.data(), true);
   clear(s.adjoints);
   FoundArguments arguments = at_point(x, y, s.values);
   arguments.out_value = s.values.data();
   arguments.adjoints = arguments.out_inner = s.adjoints.data();
-  arguments.out_x = gradient_x.data();
-  arguments.out_y = gradient_y.data();
+  arguments.out_x = &out_x;
+  arguments.out_y = &out_y;
   forward(
       true, [&](FoundRows& rows) { rows.run(rows.has_weight() ? FoundPass::gradient : FoundPass::value, arguments); },
       [&](auto operations) { run_forward(operations, s.values.data()); });
@@ -217,21 +218,21 @@ double RowsTape::gradient(const Vec& x, const Vec& y, Vec& gradient_x, Vec& grad
           if (!rows.has_weight()) rows.run(FoundPass::gradient, arguments);
         },
         [&](auto operations) { run_reverse(operations, s.values.data(), s.adjoints.data()); });
-  add_loose_inputs(s.adjoints.data(), &gradient_x, &gradient_y);
+  add_loose_inputs(s.adjoints.data(), out_x, out_y);
   return at(s.values, result_);
 }
 
 void RowsTape::gradient_y(const Vec& x, const Vec& y, Vec& out) {
   State& s = point_;
   const bool new_x = !s.has_x || s.x != x;
-  out.setZero();
+  Cleared none, out_y(out);
   read_loose_inputs(&x, &y, s.values.data());
   start_sums(s.values.data(), new_x);
   clear(s.adjoints);
   FoundArguments arguments = at_point(x, y, s.values);
   arguments.out_value = s.values.data();
   arguments.adjoints = arguments.out_inner = s.adjoints.data();
-  arguments.out_y = out.data();
+  arguments.out_y = &out_y;
   arguments.new_x = new_x;
   forward(
       new_x,
@@ -249,7 +250,7 @@ void RowsTape::gradient_y(const Vec& x, const Vec& y, Vec& out) {
           if (!rows.has_weight() && rows.depends_on_y()) rows.run(FoundPass::gradient_y, arguments);
         },
         [&](auto operations) { run_reverse(operations, s.values.data(), s.adjoints.data()); });
-  add_loose_inputs(s.adjoints.data(), nullptr, &out);
+  add_loose_inputs(s.adjoints.data(), none, out_y);
   s.x = x;
   s.has_x = true;
 }
@@ -273,15 +274,14 @@ void RowsTape::linearise(const Vec& x, const Vec& y) {
 /// The product with a part of the Hessian, at a point whose values and adjoints are there.
 void RowsTape::product(State& state, FoundPass pass, FoundPass tangents, const Vec& x, const Vec& y, const Vec* p,
                        const Vec* q, Vec* out_x, Vec* out_y) {
-  if (out_x != nullptr) out_x->setZero();
-  if (out_y != nullptr) out_y->setZero();
+  Cleared to_x = out_x != nullptr ? Cleared(*out_x) : Cleared(), to_y = out_y != nullptr ? Cleared(*out_y) : Cleared();
   FoundArguments arguments = at_point(x, y, state.values);
   arguments.direction = {p != nullptr ? p->data() : nullptr, q != nullptr ? q->data() : nullptr, tangents_.data()};
   arguments.adjoints = state.adjoints.data();
   arguments.adjoint_tangents = arguments.out_inner = adjoint_tangents_.data();
   arguments.out_value = tangents_.data();
-  arguments.out_x = out_x != nullptr ? out_x->data() : nullptr;
-  arguments.out_y = out_y != nullptr ? out_y->data() : nullptr;
+  arguments.out_x = &to_x;
+  arguments.out_y = &to_y;
   const auto depends = [&](const FoundRows& rows) {
     return (p != nullptr && rows.depends_on_x()) || (q != nullptr && rows.depends_on_y());
   };
@@ -301,7 +301,7 @@ void RowsTape::product(State& state, FoundPass pass, FoundPass tangents, const V
              run_second_reverse(operations, state.values.data(), state.adjoints.data(), tangents_.data(),
                                 adjoint_tangents_.data());
            });
-  if (has_inner_) add_loose_inputs(adjoint_tangents_.data(), out_x, out_y);
+  add_loose_inputs(adjoint_tangents_.data(), to_x, to_y);
 }
 
 void RowsTape::curvature(const Vec& v, Vec& out) {

@@ -46,7 +46,7 @@ class RowsTape {
 
   void find_weights(const Partition& partition, std::vector<char>& known, std::vector<double>& weights) const;
   void read_loose_inputs(const Vec* x, const Vec* y, double* into) const;
-  void add_loose_inputs(const double* adjoints, Vec* out_x, Vec* out_y) const;
+  void add_loose_inputs(const double* adjoints, Cleared& out_x, Cleared& out_y) const;
   void clear(std::vector<double>& by_slot) const;
   void start_sums(double* values, bool all) const;
   template <class Rows, class Loose>
