@@ -11,7 +11,7 @@ namespace {
 
 // Rows of a pack, so many that what one row works with stays in half of a first cache of 32 KB for all of them: short
 // programs gain up to twice from long packs, as reading an instruction costs as much as some ten lanes.
-constexpr int longest_pack = 256, doubles_in_cache = 2048;
+static const int longest_pack = 256, doubles_in_cache = getenv("DC") ? atoi(getenv("DC")) : 2048;
 // A pack is cut where a stride changes unless it would become shorter than this: then its leaves are gathered.
 constexpr int shortest_cut = 16;
 
@@ -165,7 +165,8 @@ void FoundRows::make_packs() {
       if (!c.uniform) varying.push_back(&c);
 
   const int worked_with = static_cast<int>(varying.size()) + data_columns_ + 4;
-  const int preferred = std::clamp(doubles_in_cache / worked_with / 8 * 8, pack_lanes, longest_pack);
+  const int preferred =
+      std::clamp(doubles_in_cache / worked_with / 8 * 8, getenv("ML") ? atoi(getenv("ML")) : 16, longest_pack);
   const int count = std::max(1, (rows_ + preferred / 2) / preferred);
   lanes_ = std::min(longest_pack, static_cast<int>(padded((rows_ + count - 1) / count)));
 
@@ -257,6 +258,13 @@ FoundRows::Compiled& FoundRows::compiled(FoundPass pass) {
   place->stored.resize(lanes * static_cast<std::size_t>(place->staged.stored));
   place->prepare_scratch = RowProgram::Scratch(place->staged.prepare, lanes_);
   place->run_scratch = RowProgram::Scratch(place->staged.run, lanes_);
+  place->prepare_inputs = inputs_of(place->staged.prepare_sources);
+  place->run_inputs = inputs_of(place->staged.run_sources);
+  for (std::size_t k = 0; k < place->staged.outputs.size(); ++k) {
+    const RowSource& source = place->staged.outputs[k];
+    const bool varies = is_value(source) ? !adds_ : !column(source).uniform;
+    if (varies) place->varying_outputs.push_back(static_cast<int>(k));
+  }
   const std::size_t inputs = std::max(place->staged.run_sources.size(), place->staged.prepare_sources.size());
   const std::size_t room = inputs * static_cast<std::size_t>(lanes_ + 8);
   if (buffers_.size() < room) buffers_.resize(room);
@@ -300,24 +308,25 @@ void FoundRows::set_numbers(const std::vector<RowSource>& sources, const FoundAr
   }
 }
 
-/// Where a pack of an input stands: in place where it can be, or copied into the buffer.
-const double* FoundRows::read(const RowSource& source, const FoundArguments& arguments, const Compiled& compiled,
-                              std::size_t pack, double* buffer) const {
+std::vector<FoundRows::Input> FoundRows::inputs_of(const std::vector<RowSource>& sources) const {
+  std::vector<Input> inputs;
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const bool leaf = sources[k].kind != RowSource::Kind::d && sources[k].kind != RowSource::Kind::stored;
+    const Column* const c = leaf ? &column(sources[k]) : nullptr;
+    if (c == nullptr || !c->uniform) inputs.push_back({static_cast<int>(k), sources[k], c});
+  }
+  return inputs;
+}
+
+/// Where a pack of a column stands: in place where it can be, or copied into the buffer.
+const double* FoundRows::read(const Column& column, const double* from, std::size_t pack, double* buffer) const {
   const PackRange& range = packs_[pack];
   const auto length = static_cast<std::size_t>(padded(range.rows));
-  const auto block = [&](const std::vector<double>& from, int columns) {
-    return from.data() + range.lanes * static_cast<std::size_t>(columns) +
-           static_cast<std::size_t>(source.index) * length;
-  };
-  if (source.kind == RowSource::Kind::d) return block(data_, data_columns_);
-  if (source.kind == RowSource::Kind::stored) return block(compiled.stored, compiled.staged.stored);
-  const Column& c = column(source);
-  const auto [place, stride] = c.at[pack];
-  const double* const from = source_array(source, arguments);
-  if (stride == 1 && place + static_cast<Index>(length) <= array_size(c.kind)) return from + place;
+  const auto [place, stride] = column.at[pack];
+  if (stride == 1 && place + static_cast<Index>(length) <= array_size(column.kind)) return from + place;
   const auto rows = static_cast<std::size_t>(range.rows);
   if (stride == gathered) {
-    const int* const index = c.places.data() + range.row;
+    const int* const index = column.places.data() + range.row;
     for (std::size_t i = 0; i < rows; ++i) buffer[i] = from[index[i]];
   } else if (stride == 0) {
     std::fill(buffer, buffer + rows, from[place]);
@@ -329,14 +338,20 @@ const double* FoundRows::read(const RowSource& source, const FoundArguments& arg
   return buffer;
 }
 
-void FoundRows::set_packs(const std::vector<RowSource>& sources, const FoundArguments& arguments,
-                          const Compiled& compiled, std::size_t pack, const double** inputs) {
+void FoundRows::set_packs(const std::vector<Input>& packs, const FoundArguments& arguments, const Compiled& compiled,
+                          std::size_t pack, const double** inputs) {
+  const PackRange& range = packs_[pack];
+  const std::ptrdiff_t length = padded(range.rows);
+  const double* const data = data_.data() + range.lanes * static_cast<std::size_t>(data_columns_);
+  const double* const stored = compiled.stored.data() + range.lanes * static_cast<std::size_t>(compiled.staged.stored);
   double* buffer = buffers_.data();
-  for (const RowSource& source : sources) {
-    const bool leaf = source.kind != RowSource::Kind::d && source.kind != RowSource::Kind::stored;
-    if (!leaf || !column(source).uniform) *inputs = read(source, arguments, compiled, pack, buffer);
-    ++inputs;
-    buffer += lanes_ + 8;
+  for (const Input& input : packs) {
+    if (input.column == nullptr) {
+      inputs[input.number] = (input.source.kind == RowSource::Kind::d ? data : stored) + input.source.index * length;
+    } else {
+      inputs[input.number] = read(*input.column, source_array(input.source, arguments), pack, buffer);
+      buffer += lanes_ + 8;
+    }
   }
 }
 
@@ -346,7 +361,7 @@ void FoundRows::prepare(FoundPass pass, const FoundArguments& arguments) {
   set_numbers(c.staged.prepare_sources, arguments, c.prepare_scratch.inputs());
   c.staged.prepare.begin(c.prepare_scratch);
   for (std::size_t p = 0; p < packs_.size(); ++p) {
-    set_packs(c.staged.prepare_sources, arguments, c, p, c.prepare_scratch.inputs());
+    set_packs(c.prepare_inputs, arguments, c, p, c.prepare_scratch.inputs());
     const auto length = static_cast<std::size_t>(padded(packs_[p].rows));
     double* to = c.stored.data() + packs_[p].lanes * static_cast<std::size_t>(c.staged.stored);
     for (int k = 0; k < c.staged.stored; ++k, to += length) at(outputs_, k) = {to};
@@ -363,17 +378,22 @@ void FoundRows::run(FoundPass pass, const FoundArguments& arguments) {
   }
   set_numbers(c.staged.run_sources, arguments, c.run_scratch.inputs());
   c.staged.run.begin(c.run_scratch);
+  for (std::size_t k = 0; k < c.staged.outputs.size(); ++k) outputs_[k] = output(c.staged.outputs[k], arguments, 0);
   for (std::size_t p = 0; p < packs_.size(); ++p) {
-    set_packs(c.staged.run_sources, arguments, c, p, c.run_scratch.inputs());
+    set_packs(c.run_inputs, arguments, c, p, c.run_scratch.inputs());
     for (std::size_t k = 0; k < c.staged.outputs.size(); ++k) outputs_[k] = output(c.staged.outputs[k], arguments, p);
     c.staged.run.run_rows(kernels_, c.run_scratch, outputs_.data(), packs_[p].rows);
   }
 }
 
+/// Whether an output is the rows' value (or its tangent) rather than an adjoint of leaves.
+bool FoundRows::is_value(const RowSource& source) const {
+  return source == value_source ||
+         (!weight_ && source.kind == RowSource::Kind::a && static_cast<std::size_t>(source.index) + 1 == a_.size());
+}
+
 RowOutput FoundRows::output(const RowSource& source, const FoundArguments& arguments, std::size_t pack) const {
-  const bool value = source == value_source || (!weight_ && source.kind == RowSource::Kind::a &&
-                                                static_cast<std::size_t>(source.index) + 1 == a_.size());
-  if (value) return {arguments.out_value + target_ + (adds_ ? 0 : packs_[pack].row)};
+  if (is_value(source)) return {arguments.out_value + target_ + (adds_ ? 0 : packs_[pack].row)};
   const Column& c = column(source);
   Cleared* const result = c.kind == LeafKind::x ? arguments.out_x : c.kind == LeafKind::y ? arguments.out_y : nullptr;
   double* const to = result != nullptr ? result->data() : arguments.out_inner;

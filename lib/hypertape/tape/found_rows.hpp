@@ -110,8 +110,16 @@ class FoundRows {
     int row, rows;
     std::size_t lanes;  ///< padded, of the packs before
   };
+  /// An input of a program that is not one number: data, stored numbers (no column), or leaves.
+  struct Input {
+    int number;
+    RowSource source;
+    const Column* column;
+  };
   struct Compiled {
     StagedProgram staged;
+    std::vector<Input> prepare_inputs, run_inputs;
+    std::vector<int> varying_outputs;  ///< those that differ from pack to pack
     RowProgram::Scratch prepare_scratch, run_scratch;
     std::vector<double> stored;
     bool prepared = false;
@@ -126,14 +134,15 @@ class FoundRows {
   RowSelection select(Parts parts, bool inputs) const;
   const Column& column(const RowSource& source) const;
   const double* source_array(const RowSource& source, const FoundArguments& arguments) const;
+  bool is_value(const RowSource& source) const;
   RowOutput output(const RowSource& source, const FoundArguments& arguments, std::size_t pack) const;
   Index array_size(LeafKind kind) const;
 
+  std::vector<Input> inputs_of(const std::vector<RowSource>& sources) const;
   void set_numbers(const std::vector<RowSource>& sources, const FoundArguments& arguments, const double** inputs) const;
-  void set_packs(const std::vector<RowSource>& sources, const FoundArguments& arguments, const Compiled& compiled,
+  void set_packs(const std::vector<Input>& packs, const FoundArguments& arguments, const Compiled& compiled,
                  std::size_t pack, const double** inputs);
-  const double* read(const RowSource& source, const FoundArguments& arguments, const Compiled& compiled,
-                     std::size_t pack, double* buffer) const;
+  const double* read(const Column& column, const double* from, std::size_t pack, double* buffer) const;
 
   const Kernels& kernels_;
   Dims dims_;

@@ -96,6 +96,7 @@ const Instruction* run_multiply_adds(const Instruction* first, const Instruction
   Index begin = 0;
   for (; begin + registers * simd_lanes <= lanes; begin += registers * simd_lanes)
     run_block<registers>(first, last, slots, out, begin);
+  for (; begin + 16 <= lanes; begin += 16) run_block<16 / simd_lanes>(first, last, slots, out, begin);
   for (; begin < lanes; begin += 8) run_block<8 / simd_lanes>(first, last, slots, out, begin);
   return last;
 }
