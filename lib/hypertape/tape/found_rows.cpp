@@ -9,9 +9,10 @@
 namespace hypertape {
 namespace {
 
-// Rows of a pack, so many that what one row works with stays in half of a first cache of 32 KB for all of them: short
-// programs gain up to twice from long packs, as reading an instruction costs as much as some ten lanes.
-static const int longest_pack = 256, doubles_in_cache = getenv("DC") ? atoi(getenv("DC")) : 2048;
+// Rows of a pack. Reading an instruction and finding its packs costs as much as some ten lanes, so packs are long: 256
+// rows, or half as many where a row has more columns than this. Rows of 200 columns (ridge in bench_tapes) take 1.3
+// times as long in packs of 64, and 1.75 times in packs of 32, though fewer of those would stay in the first cache.
+constexpr int long_pack = 256, short_pack = 128, many_columns = 32;
 // A pack is cut where a stride changes unless it would become shorter than this: then its leaves are gathered.
 constexpr int shortest_cut = 16;
 
@@ -164,11 +165,10 @@ void FoundRows::make_packs() {
     for (Column& c : *columns)
       if (!c.uniform) varying.push_back(&c);
 
-  const int worked_with = static_cast<int>(varying.size()) + data_columns_ + 4;
-  const int preferred =
-      std::clamp(doubles_in_cache / worked_with / 8 * 8, getenv("ML") ? atoi(getenv("ML")) : 16, longest_pack);
+  const int columns = static_cast<int>(varying.size()) + data_columns_;
+  const int preferred = columns <= many_columns ? long_pack : short_pack;
   const int count = std::max(1, (rows_ + preferred / 2) / preferred);
-  lanes_ = std::min(longest_pack, static_cast<int>(padded((rows_ + count - 1) / count)));
+  lanes_ = std::min(long_pack, static_cast<int>(padded((rows_ + count - 1) / count)));
 
   std::size_t lanes = 0;
   for (int row = 0; row < rows_;) {
