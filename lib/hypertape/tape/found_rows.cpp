@@ -165,8 +165,8 @@ void FoundRows::make_packs() {
     for (Column& c : *columns)
       if (!c.uniform) varying.push_back(&c);
 
-  const int columns = static_cast<int>(varying.size()) + data_columns_;
-  const int preferred = columns <= many_columns ? long_pack : short_pack;
+  const int column_count = static_cast<int>(varying.size()) + data_columns_;
+  const int preferred = column_count <= many_columns ? long_pack : short_pack;
   const int count = std::max(1, (rows_ + preferred / 2) / preferred);
   lanes_ = std::min(long_pack, static_cast<int>(padded((rows_ + count - 1) / count)));
 
