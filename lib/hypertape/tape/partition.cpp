@@ -108,10 +108,12 @@ class Partitioner {
       if (a.operand == b.operand) break;
       chain.push_back(node);
       const auto goes_on = [&](Operand m) { return is_sum_like(m) && at(uses_, m) == 1; };
-      if (!goes_on(a.operand) || (goes_on(b.operand) && at(weight_, b.operand) > at(weight_, a.operand)))
+      if (goes_on(b.operand) && (!goes_on(a.operand) || at(weight_, b.operand) > at(weight_, a.operand)))
         std::swap(a, b);
       sum.addends.push_back(b);
       next = a;
+      // A sum of several addends outweighs each of them: this is the first addend, which may be an addition itself.
+      if (b.operand >= 0 && a.operand >= 0 && at(weight_, a.operand) <= at(weight_, b.operand)) break;
     }
     sum.addends.push_back(next);
     if (chain.empty() || sum.addends.size() < fewest_addends) return false;
