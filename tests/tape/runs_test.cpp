@@ -209,6 +209,24 @@ TEST_CASE("comparisons that would be decided otherwise are counted, also between
   }
 }
 
+TEST_CASE("selects take what the function itself takes, on both sides and where they are equal") {
+  const Kernels& k = kernels(every_set());
+  const auto plain = []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
+    const S a = y[0], b = x[0];
+    return select(less(a, b), 1.0, 2.0 * a) + 10.0 * select(less_equal(a, b), 1.0, 2.0 * a) +
+           100.0 * select(equal(a, b), 1.0, 2.0 * a) + 1000.0 * select(greater_equal(a, b), 1.0, 2.0 * a) +
+           10000.0 * select(greater(a, b), 1.0, 2.0 * a) + 1e5 * abs(a);
+  };
+  const Function function("f", plain);
+  const Recording recording = function.record({1, 1}, Independent::both, {});
+  const Runs runs(recording, Independent::both);
+  auto memory = runs.memory();
+  for (const double y : {1.0, 2.0, 3.0}) {
+    const Vec at_x{{2}}, at_y{{y}};
+    CHECK(runs.value(k, memory, at_x, at_y) == function(at_x, at_y));
+  }
+}
+
 TEST_CASE("what a function does not depend on has a zero derivative, and a linear one no Hessian") {
   const Kernels& k = kernels(every_set());
   const Function function("f", []<class S>(const VecT<S>& x, const VecT<S>& y) -> S { return 3.0 * y[1] + x[0]; });

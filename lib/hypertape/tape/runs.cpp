@@ -112,25 +112,17 @@ class Runs::Compiler {
         at(changes, n) = std::max(at(changes, n), at(changes, node.arguments[k]));
     }
     const auto need = [&](const std::vector<int>& wanted, Stage stage) {
-      std::vector<int> open;
+      std::vector<char> is_new(stage_.size(), 0);
       const auto visit = [&](int n) {
+        ++at(users_, n);
         if (at(stage_, n) >= 0) return;
         const bool x_alone = stage < linearisation && at(changes, n) == given_x;
         at(stage_, n) = x_alone ? given_x : at(changes, n) == product ? product : stage;
-        open.push_back(n);
+        at(is_new, n) = 1;
       };
-      for (const int n : wanted) {
-        visit(n);
-        ++at(users_, n);
-      }
-      while (!open.empty()) {
-        const int n = open.back();
-        open.pop_back();
-        for (int k = 0; k < arity(graph_[n].op); ++k) {
-          visit(graph_[n].arguments[k]);
-          ++at(users_, graph_[n].arguments[k]);
-        }
-      }
+      for (const int n : wanted) visit(n);
+      for (int n = graph_.size() - 1; n >= 0; --n)  // arguments stand before their nodes
+        for (int k = 0; k < arity(graph_[n].op) && at(is_new, n); ++k) visit(graph_[n].arguments[k]);
     };
     need({d.value}, primal);
     need(d.comparisons, primal);

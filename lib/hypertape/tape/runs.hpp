@@ -20,6 +20,10 @@ namespace hypertape {
 /// those of the commonest kind come first, together. So a kind is looked up once for many operations, their results lie
 /// next to each other, and functions are computed in registers.
 ///
+/// Cost, in evaluations of the function compiled: a gradient 2, a product 2.5 for a random graph of 20,000 operations;
+/// 11 and 13 for 200 Runge-Kutta steps, where each operation waits for the one before and runs are of length one.
+/// Preparation: about a microsecond for each recorded operation.
+///
 /// It has no state: points have memories of their own, and any number of threads may use it, each with its own.
 class Runs {
  public:
@@ -39,7 +43,6 @@ class Runs {
   };
   Memory memory() const;
 
-  /// Cost: about an evaluation of the function, compiled.
   double value(const Kernels& kernels, Memory& memory, const Vec& x, const Vec& y) const;
 
   /// The value; the gradient over z lands in gradient_x (unless it is null) and gradient_y.

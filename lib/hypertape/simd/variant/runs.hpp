@@ -62,6 +62,8 @@ class RunWriter {
   int count_;
 };
 
+/// Looked up in two steps: with one jump for all kinds graphs of short runs take 1.5 times as long, as processors
+/// foresee it less well.
 const int* run_one(const ScalarRun& run, const int* operands, const double* memory, double* out) {
   RunWriter write(operands, memory, out, run.count);
   switch (run.code) {
