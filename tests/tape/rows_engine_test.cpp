@@ -139,3 +139,83 @@ TEST_CASE("what depends on x alone is computed again when x changes, and only th
     CHECK((problem.grad_y_g(*point, y) - reference.grad_y_g(*point, y)).norm() < 1e-15);
   }
 }
+
+namespace {
+
+constexpr Index many = 60'000;
+
+/// Neighbours, so that chunks of rows meet in few places; x in each.
+struct Neighbours {
+  template <class S>
+  S operator()(const VecT<S>& x, const VecT<S>& y) const {
+    S sum = 0.0;
+    for (Index i = 0; i + 1 < y.size(); ++i) {
+      const S t = y[i + 1] - y[i] * y[i];
+      sum += x[i % 2] * (t * t) + (1.0 - y[i]) * (1.0 - y[i]);
+    }
+    return sum;
+  }
+};
+
+/// All pairs, so that chunks meet everywhere, in few places.
+struct Pairs {
+  template <class S>
+  S operator()(const VecT<S>& x, const VecT<S>& y) const {
+    S sum = 0.0;
+    for (Index i = 0; i < y.size(); ++i)
+      for (Index j = 0; j < y.size(); ++j) sum += (y[i] * y[j] - x[0]) * (y[i] * y[j] - x[1] * static_cast<double>(j));
+    return sum;
+  }
+};
+
+/// Values that are kept, and read in any order, behind a function that is not linear.
+struct Scattered {
+  template <class S>
+  S operator()(const VecT<S>& x, const VecT<S>& y) const {
+    using std::exp, std::log;
+    std::vector<S> kept;
+    for (Index i = 0; i < y.size(); ++i) kept.push_back(y[i] * y[i] * exp(x[0]));
+    S sum = 0.0;
+    for (Index i = 0; i < y.size(); ++i) {
+      const S& other = kept[static_cast<std::size_t>((i * 7919 + 13) % y.size())];
+      sum += kept[static_cast<std::size_t>(i)] * other * other / (1.0 + x[1] * x[1] + other * other);
+    }
+    return log(1.0 + sum * sum);
+  }
+};
+
+template <class F>
+void check_threads(const F& f, Index size) {
+  const Dims dims{2, size};
+  TapedProblem one = make_bilevel(dims, f, f, {.engine = Engine::rows, .threads = 1});
+  TapedProblem reference = make_bilevel(dims, f, f, {.engine = Engine::cppad});
+  Random random(5);
+  const Vec x{{0.5, -0.25}}, y = random.normal(size), v = random.normal(size), u{{1, -2}};
+  testing::EngineComparison comparison(one, reference);
+  CHECK(comparison.at(x, y, random) < 1e-12);
+  INFO(comparison.worst());
+  for (const int threads : {2, 3, 8}) {
+    CAPTURE(threads);
+    TapedProblem several = make_bilevel(dims, f, f, {.engine = Engine::rows, .threads = threads});
+    CHECK(several.f(x, y) == one.f(x, y));
+    const Gradient a = several.grad_f(x, y), b = one.grad_f(x, y);
+    CHECK(a.value == b.value);
+    CHECK(a.x == b.x);
+    CHECK(a.y == b.y);
+    CHECK(several.grad_y_g(x, y) == one.grad_y_g(x, y));
+    CHECK(several.curvature_at(x, y)(v) == one.curvature_at(x, y)(v));
+    CHECK(several.cross_product(x, y, v) == one.cross_product(x, y, v));
+    CHECK(several.adjoint_cross_product(x, y, u) == one.adjoint_cross_product(x, y, u));
+    CHECK(several.hess_g(x, y, u, v).y == one.hess_g(x, y, u, v).y);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("results are the same to the last bit for any number of threads") {
+  SUBCASE("rows of neighbours") { check_threads(Neighbours(), many); }
+  SUBCASE("all pairs") { check_threads(Pairs(), 250); }
+  SUBCASE("rows anywhere") { check_threads(Scattered(), many); }
+  CHECK_THROWS_WITH(make_bilevel({2, 2}, Neighbours(), Neighbours(), {.threads = -1}),
+                    "TapeOptions: threads = -1, must not be negative");
+}

@@ -4,9 +4,12 @@
 #include <map>
 #include <utility>
 
+#include "hypertape/tape/at.hpp"
 #include "hypertape/tape/replay.hpp"
 
 namespace hypertape {
+
+using detail::at;
 namespace {
 
 // Rows of a pack. Reading an instruction and finding its packs costs as much as some ten lanes, so packs are long: 256
@@ -15,8 +18,6 @@ namespace {
 constexpr int long_pack = 256, short_pack = 128, many_columns = 32;
 // A pack is cut where a stride changes unless it would become shorter than this: then its leaves are gathered.
 constexpr int shortest_cut = 16;
-
-auto& at(auto& v, auto n) { return v[static_cast<std::size_t>(n)]; }
 
 /// The row function from its shape, for CppAD. Inputs of every occurrence are given.
 using Scalar = RowKernel::Scalar;
@@ -68,7 +69,8 @@ Parts wanted_of(FoundPass pass) {
 
 }  // namespace
 
-FoundRows::FoundRows(RowGroup group, Dims dims, int slots, std::optional<double> weight, const Kernels& kernels)
+FoundRows::FoundRows(RowGroup group, Dims dims, int slots, std::optional<double> weight, const Kernels& kernels,
+                     int threads)
     : kernels_(kernels),
       dims_(dims),
       slots_(slots),
@@ -77,7 +79,8 @@ FoundRows::FoundRows(RowGroup group, Dims dims, int slots, std::optional<double>
       adds_(group.adds),
       depends_on_x_(group.depends_on_x),
       depends_on_y_(group.depends_on_y),
-      weight_(weight) {
+      weight_(weight),
+      workers_(static_cast<std::size_t>(threads)) {
   make_columns(group);
 }
 
@@ -256,8 +259,10 @@ FoundRows::Compiled& FoundRows::compiled(FoundPass pass) {
   if (place->staged.is_zero) return *place;
   const std::size_t lanes = packs_.back().lanes + static_cast<std::size_t>(padded(packs_.back().rows));
   place->stored.resize(lanes * static_cast<std::size_t>(place->staged.stored));
-  place->prepare_scratch = RowProgram::Scratch(place->staged.prepare, lanes_);
-  place->run_scratch = RowProgram::Scratch(place->staged.run, lanes_);
+  for (std::size_t t = 0; t < workers_.size(); ++t) {
+    place->prepare_scratch.emplace_back(place->staged.prepare, lanes_);
+    place->run_scratch.emplace_back(place->staged.run, lanes_);
+  }
   place->prepare_inputs = inputs_of(place->staged.prepare_sources);
   place->run_inputs = inputs_of(place->staged.run_sources);
   for (std::size_t k = 0; k < place->staged.outputs.size(); ++k) {
@@ -265,160 +270,25 @@ FoundRows::Compiled& FoundRows::compiled(FoundPass pass) {
     const bool varies = is_value(source) ? !adds_ : !column(source).uniform;
     if (varies) place->varying_outputs.push_back(static_cast<int>(k));
   }
-  const std::size_t inputs = std::max(place->staged.run_sources.size(), place->staged.prepare_sources.size());
-  const std::size_t room = inputs * static_cast<std::size_t>(lanes_ + 8);
-  if (buffers_.size() < room) buffers_.resize(room);
+  place->plan = plan_of(*place);
+  const std::size_t inputs = std::max(place->run_inputs.size(), place->prepare_inputs.size());
   const auto outputs = std::max(place->staged.outputs.size(), static_cast<std::size_t>(place->staged.stored));
-  if (outputs_.size() < outputs) outputs_.resize(outputs);
+  for (Worker& worker : workers_) {
+    worker.buffers.resize(std::max(worker.buffers.size(), inputs * static_cast<std::size_t>(lanes_ + 8)));
+    worker.outputs.resize(std::max(worker.outputs.size(), outputs));
+  }
   return *place;
 }
 
-const FoundRows::Column& FoundRows::column(const RowSource& source) const {
-  const bool of_a = source.kind == RowSource::Kind::a || source.kind == RowSource::Kind::direction_a;
-  return at(of_a ? a_ : b_, source.index);
-}
-
-Index FoundRows::array_size(LeafKind kind) const {
-  return kind == LeafKind::x ? dims_.x : kind == LeafKind::y ? dims_.y : slots_;
-}
-
-namespace {
-
-const double* array_of(const PartArrays& arrays, LeafKind kind) {
-  return kind == LeafKind::x ? arrays.x : kind == LeafKind::y ? arrays.y : arrays.inner;
-}
-
-}  // namespace
-
-/// The array that an input of a program is read from.
-const double* FoundRows::source_array(const RowSource& source, const FoundArguments& arguments) const {
-  const bool moves = source.kind == RowSource::Kind::direction_a || source.kind == RowSource::Kind::direction_b;
-  const bool own = !weight_ && source.kind != RowSource::Kind::b && source.kind != RowSource::Kind::direction_b &&
-                   static_cast<std::size_t>(source.index) + 1 == a_.size();
-  if (own) return moves ? arguments.adjoint_tangents : arguments.adjoints;
-  return array_of(moves ? arguments.direction : arguments.point, column(source).kind);
-}
-
-void FoundRows::set_numbers(const std::vector<RowSource>& sources, const FoundArguments& arguments,
-                            const double** inputs) const {
-  for (const RowSource& source : sources) {
-    const bool leaf = source.kind != RowSource::Kind::d && source.kind != RowSource::Kind::stored;
-    if (leaf && column(source).uniform) *inputs = source_array(source, arguments) + column(source).places[0];
-    ++inputs;
-  }
-}
-
-std::vector<FoundRows::Input> FoundRows::inputs_of(const std::vector<RowSource>& sources) const {
-  std::vector<Input> inputs;
-  for (std::size_t k = 0; k < sources.size(); ++k) {
-    const bool leaf = sources[k].kind != RowSource::Kind::d && sources[k].kind != RowSource::Kind::stored;
-    const Column* const c = leaf ? &column(sources[k]) : nullptr;
-    if (c == nullptr || !c->uniform) inputs.push_back({static_cast<int>(k), sources[k], c});
-  }
-  return inputs;
-}
-
-/// Where a pack of a column stands: in place where it can be, or copied into the buffer.
-const double* FoundRows::read(const Column& column, const double* from, std::size_t pack, double* buffer) const {
-  const PackRange& range = packs_[pack];
-  const auto length = static_cast<std::size_t>(padded(range.rows));
-  const auto [place, stride] = column.at[pack];
-  if (stride == 1 && place + static_cast<Index>(length) <= array_size(column.kind)) return from + place;
-  const auto rows = static_cast<std::size_t>(range.rows);
-  if (stride == gathered) {
-    const int* const index = column.places.data() + range.row;
-    for (std::size_t i = 0; i < rows; ++i) buffer[i] = from[index[i]];
-  } else if (stride == 0) {
-    std::fill(buffer, buffer + rows, from[place]);
-  } else {
-    const double* next = from + place;
-    for (std::size_t i = 0; i < rows; ++i, next += stride) buffer[i] = *next;
-  }
-  std::fill(buffer + rows, buffer + length, buffer[rows - 1]);
-  return buffer;
-}
-
-void FoundRows::set_packs(const std::vector<Input>& packs, const FoundArguments& arguments, const Compiled& compiled,
-                          std::size_t pack, const double** inputs) {
-  const PackRange& range = packs_[pack];
-  const std::ptrdiff_t length = padded(range.rows);
-  const double* const data = data_.data() + range.lanes * static_cast<std::size_t>(data_columns_);
-  const double* const stored = compiled.stored.data() + range.lanes * static_cast<std::size_t>(compiled.staged.stored);
-  double* buffer = buffers_.data();
-  for (const Input& input : packs) {
-    if (input.column == nullptr) {
-      inputs[input.number] = (input.source.kind == RowSource::Kind::d ? data : stored) + input.source.index * length;
-    } else {
-      inputs[input.number] = read(*input.column, source_array(input.source, arguments), pack, buffer);
-      buffer += lanes_ + 8;
-    }
-  }
-}
-
-void FoundRows::prepare(FoundPass pass, const FoundArguments& arguments) {
-  Compiled& c = compiled(pass);
-  if (c.staged.is_zero || c.staged.stored == 0) return;
-  set_numbers(c.staged.prepare_sources, arguments, c.prepare_scratch.inputs());
-  c.staged.prepare.begin(c.prepare_scratch);
-  for (std::size_t p = 0; p < packs_.size(); ++p) {
-    set_packs(c.prepare_inputs, arguments, c, p, c.prepare_scratch.inputs());
-    const auto length = static_cast<std::size_t>(padded(packs_[p].rows));
-    double* to = c.stored.data() + packs_[p].lanes * static_cast<std::size_t>(c.staged.stored);
-    for (int k = 0; k < c.staged.stored; ++k, to += length) at(outputs_, k) = {to};
-    c.staged.prepare.run_rows(kernels_, c.prepare_scratch, outputs_.data(), packs_[p].rows);
-  }
-}
-
-void FoundRows::run(FoundPass pass, const FoundArguments& arguments) {
-  Compiled& c = compiled(pass);
-  if (c.staged.is_zero) return;
-  if (pass == FoundPass::gradient_y && (arguments.new_x || !c.prepared)) {
-    prepare(pass, arguments);
-    c.prepared = true;
-  }
-  set_numbers(c.staged.run_sources, arguments, c.run_scratch.inputs());
-  c.staged.run.begin(c.run_scratch);
-  for (std::size_t k = 0; k < c.staged.outputs.size(); ++k) outputs_[k] = output(c.staged.outputs[k], arguments, 0);
-  for (std::size_t p = 0; p < packs_.size(); ++p) {
-    set_packs(c.run_inputs, arguments, c, p, c.run_scratch.inputs());
-    for (std::size_t k = 0; k < c.staged.outputs.size(); ++k) outputs_[k] = output(c.staged.outputs[k], arguments, p);
-    c.staged.run.run_rows(kernels_, c.run_scratch, outputs_.data(), packs_[p].rows);
-  }
-}
-
-/// Whether an output is the rows' value (or its tangent) rather than an adjoint of leaves.
-bool FoundRows::is_value(const RowSource& source) const {
-  return source == value_source ||
-         (!weight_ && source.kind == RowSource::Kind::a && static_cast<std::size_t>(source.index) + 1 == a_.size());
-}
-
-RowOutput FoundRows::output(const RowSource& source, const FoundArguments& arguments, std::size_t pack) const {
-  if (is_value(source)) return {arguments.out_value + target_ + (adds_ ? 0 : packs_[pack].row)};
-  const Column& c = column(source);
-  Cleared* const result = c.kind == LeafKind::x ? arguments.out_x : c.kind == LeafKind::y ? arguments.out_y : nullptr;
-  double* const to = result != nullptr ? result->data() : arguments.out_inner;
-  const PackRange& range = packs_[pack];
-  if (c.uniform) {
-    if (result != nullptr) result->reach(c.places[0] + 1);
-    return {to + c.places[0], 0};
-  }
-  const auto [place, stride] = c.at[pack];
-  if (stride == gathered) {
-    if (result != nullptr) result->reach_all();
-    return {to, 1, c.places.data() + range.row};
-  }
-  if (result != nullptr) result->reach(place + std::max(0, stride) * (range.rows - 1) + 1);
-  return {to + place, stride};
-}
-
 std::size_t FoundRows::bytes() const {
-  std::size_t total = sizeof(*this) + data_.capacity() * sizeof(double) + packs_.capacity() * sizeof(PackRange) +
-                      buffers_.capacity() * sizeof(double);
+  std::size_t total = sizeof(*this) + data_.capacity() * sizeof(double) + packs_.capacity() * sizeof(PackRange);
   for (const auto* columns : {&a_, &b_})
     for (const Column& c : *columns)
       total += sizeof(c) + c.places.capacity() * sizeof(int) + c.at.capacity() * sizeof(Column::At);
   for (const auto& c : compiled_)
-    if (c) total += c->stored.capacity() * sizeof(double) + c->staged.run.bytes() + c->staged.prepare.bytes();
+    if (c)
+      total += (c->stored.capacity() + c->plan.copies.capacity() + c->plan.partials.capacity()) * sizeof(double) +
+               c->staged.run.bytes() + c->staged.prepare.bytes();
   return total;
 }
 

@@ -47,13 +47,21 @@ class Cleared {
   Cleared() = default;
   explicit Cleared(Vec& out) : data_(out.data()), size_(out.size()) {}
 
+  /// What is zero already; no place is out of reach.
+  static Cleared at_hand(double* data) {
+    Cleared c;
+    c.data_ = data;
+    return c;
+  }
+
   double* data() const { return data_; }
 
   /// Makes zeros of what stands before `end` and was not yet reached.
   void reach(Index end) {
     end = std::min(end, size_);
-    if (end > reached_) std::fill(data_ + reached_, data_ + end, 0.0);
-    reached_ = std::max(reached_, end);
+    if (end <= reached_) return;
+    std::fill(data_ + reached_, data_ + end, 0.0);
+    reached_ = end;
   }
   void reach_all() { reach(size_); }
 
@@ -72,6 +80,7 @@ struct FoundArguments {
   double* out_inner = nullptr;
   double* out_value = nullptr;  ///< by slot: values or tangents
   bool new_x = true;            ///< x is not that of the last gradient_y
+  int threads = 1;              ///< results do not depend on them
 };
 
 /// A group of rows, ready to be run: one row's derivatives are derived when they are first asked for, and run on packs.
@@ -83,7 +92,7 @@ struct FoundArguments {
 /// sweep before. Otherwise each row is multiplied with its adjoint, which is a component of its own.
 class FoundRows {
  public:
-  FoundRows(RowGroup group, Dims dims, int slots, std::optional<double> weight, const Kernels& kernels);
+  FoundRows(RowGroup group, Dims dims, int slots, std::optional<double> weight, const Kernels& kernels, int threads);
 
   bool has_weight() const { return weight_.has_value(); }
   bool depends_on_x() const { return depends_on_x_; }
@@ -116,13 +125,33 @@ class FoundRows {
     RowSource source;
     const Column* column;
   };
+  /// How the packs of a pass are shared among threads; it depends on the rows alone, and so do the results. They are
+  /// cut into chunks, whose sums are added in their order. Where chunks write to places that their neighbours write to
+  /// as well, every other chunk is done first; where they all write to few places, each has a copy of those.
+  struct Plan {
+    int chunks = 1;
+    bool takes_turns = false;
+    struct Range {
+      Index begin = 0, end = 0;
+    };
+    std::array<Range, 3> copied{};  ///< of x, y and the values between
+    std::vector<double> copies;     ///< by chunk
+    std::size_t copy_size = 0;
+    std::vector<int> sums;         ///< outputs that are one number
+    std::vector<double> partials;  ///< those, by chunk
+  };
   struct Compiled {
     StagedProgram staged;
     std::vector<Input> prepare_inputs, run_inputs;
-    std::vector<int> varying_outputs;  ///< those that differ from pack to pack
-    RowProgram::Scratch prepare_scratch, run_scratch;
+    std::vector<int> varying_outputs;                               ///< those that differ from pack to pack
+    std::vector<RowProgram::Scratch> prepare_scratch, run_scratch;  ///< by thread
     std::vector<double> stored;
     bool prepared = false;
+    Plan plan;
+  };
+  struct Worker {
+    std::vector<double> buffers;
+    std::vector<RowOutput> outputs;
   };
   static constexpr int gathered = 1 << 30;
 
@@ -141,7 +170,11 @@ class FoundRows {
   std::vector<Input> inputs_of(const std::vector<RowSource>& sources) const;
   void set_numbers(const std::vector<RowSource>& sources, const FoundArguments& arguments, const double** inputs) const;
   void set_packs(const std::vector<Input>& packs, const FoundArguments& arguments, const Compiled& compiled,
-                 std::size_t pack, const double** inputs);
+                 std::size_t pack, double* buffer, const double** inputs) const;
+  std::array<Plan::Range, 3> written_by(const Compiled& compiled, Plan::Range packs) const;
+  Plan plan_of(const Compiled& compiled) const;
+  Plan::Range packs_of(const Plan& plan, int chunk) const;
+  void run_chunk(Compiled& compiled, const FoundArguments& arguments, int chunk, std::size_t worker);
   const double* read(const Column& column, const double* from, std::size_t pack, double* buffer) const;
 
   const Kernels& kernels_;
@@ -155,8 +188,7 @@ class FoundRows {
   std::vector<double> data_;
   std::unique_ptr<RowKernel> kernel_;
   std::array<std::unique_ptr<Compiled>, static_cast<std::size_t>(FoundPass::count)> compiled_;
-  std::vector<double> buffers_;
-  std::vector<RowOutput> outputs_;
+  std::vector<Worker> workers_;
 };
 
 }  // namespace hypertape

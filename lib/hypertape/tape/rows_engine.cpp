@@ -18,11 +18,11 @@ Recording count_of_changes(Recording recording) {
 
 }  // namespace
 
-RowsEngine::RowsEngine(Recording recording, Partition cut, std::string name, bool allow_frozen_branches)
-    : name_(std::move(name)), tape_(std::move(cut), recording.dims, kernels()) {
+RowsEngine::RowsEngine(Recording recording, Partition cut, std::string name, bool allow_frozen_branches, int threads)
+    : name_(std::move(name)), tape_(std::move(cut), recording.dims, kernels(), threads) {
   if (recording.comparisons.empty() || allow_frozen_branches) return;
   const Dims dims = recording.dims;
-  comparisons_.emplace(partition(count_of_changes(std::move(recording))), dims, kernels());
+  comparisons_.emplace(partition(count_of_changes(std::move(recording))), dims, kernels(), threads);
 }
 
 void RowsEngine::require_same_branches(const Vec& x, const Vec& y) {

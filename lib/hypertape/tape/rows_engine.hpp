@@ -14,7 +14,7 @@ namespace hypertape {
 class RowsEngine final : public TapeEngine {
  public:
   /// `cut` is the partition of the recording.
-  RowsEngine(Recording recording, Partition cut, std::string name, bool allow_frozen_branches);
+  RowsEngine(Recording recording, Partition cut, std::string name, bool allow_frozen_branches, int threads);
 
   EngineSize size() const override;
   double value(const Vec& x, const Vec& y) override;

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <ranges>
 
+#include "hypertape/tape/at.hpp"
 #include "hypertape/tape/loose_operations.hpp"
 
 namespace hypertape {
-namespace {
 
-auto& at(auto& v, auto n) { return v[static_cast<std::size_t>(n)]; }
+using detail::at;
 
-}  // namespace
-
-RowsTape::RowsTape(Partition partition, Dims dims, const Kernels& kernels)
+RowsTape::RowsTape(Partition partition, Dims dims, const Kernels& kernels, int threads)
     : dims_(dims),
+      threads_(threads),
       inputs_(partition.inputs),
       slots_(partition.slots),
       result_(partition.result),
@@ -47,7 +46,7 @@ RowsTape::RowsTape(Partition partition, Dims dims, const Kernels& kernels)
   for (RowGroup& group : partition.groups) {
     const bool has_weight = group.adds && at(known, group.target);
     const std::optional<double> weight = has_weight ? std::optional(at(weights, group.target)) : std::nullopt;
-    groups_.emplace_back(std::move(group), dims_, slots_, weight, kernels);
+    groups_.emplace_back(std::move(group), dims_, slots_, weight, kernels, threads);
   }
   has_inner_ = std::any_of(groups_.begin(), groups_.end(), [](const FoundRows& g) { return !g.has_weight(); }) ||
                !loose_.empty();
@@ -158,8 +157,9 @@ void RowsTape::backward(const Rows& rows, const Loose& loose_operations) {
 
 namespace {
 
-FoundArguments at_point(const Vec& x, const Vec& y, const std::vector<double>& values) {
+FoundArguments at_point(const Vec& x, const Vec& y, const std::vector<double>& values, int threads) {
   FoundArguments arguments;
+  arguments.threads = threads;
   arguments.point = {x.data(), y.data(), values.data()};
   return arguments;
 }
@@ -171,7 +171,7 @@ void RowsTape::run_values(State& state, const Vec& x, const Vec& y, bool derivat
   state.has_x = false;
   read_loose_inputs(&x, &y, state.values.data());
   start_sums(state.values.data(), true);
-  FoundArguments arguments = at_point(x, y, state.values);
+  FoundArguments arguments = at_point(x, y, state.values, threads_);
   arguments.out_value = state.values.data();
   forward(
       true,
@@ -185,7 +185,7 @@ void RowsTape::run_values(State& state, const Vec& x, const Vec& y, bool derivat
 void RowsTape::run_adjoints(State& state, const Vec& x, const Vec& y) {
   clear(state.adjoints);
   at(state.adjoints, result_) = 1;
-  FoundArguments arguments = at_point(x, y, state.values);
+  FoundArguments arguments = at_point(x, y, state.values, threads_);
   arguments.adjoints = arguments.out_inner = state.adjoints.data();
   backward([&](FoundRows& rows) { rows.run(FoundPass::adjoints, arguments); },
            [&](auto operations) { run_reverse(operations, state.values.data(), state.adjoints.data()); });
@@ -203,7 +203,7 @@ double RowsTape::gradient(const Vec& x, const Vec& y, Vec& gradient_x, Vec& grad
   read_loose_inputs(&x, &y, s.values.data());
   start_sums(s.values.data(), true);
   clear(s.adjoints);
-  FoundArguments arguments = at_point(x, y, s.values);
+  FoundArguments arguments = at_point(x, y, s.values, threads_);
   arguments.out_value = s.values.data();
   arguments.adjoints = arguments.out_inner = s.adjoints.data();
   arguments.out_x = &out_x;
@@ -229,7 +229,7 @@ void RowsTape::gradient_y(const Vec& x, const Vec& y, Vec& out) {
   read_loose_inputs(&x, &y, s.values.data());
   start_sums(s.values.data(), new_x);
   clear(s.adjoints);
-  FoundArguments arguments = at_point(x, y, s.values);
+  FoundArguments arguments = at_point(x, y, s.values, threads_);
   arguments.out_value = s.values.data();
   arguments.adjoints = arguments.out_inner = s.adjoints.data();
   arguments.out_y = &out_y;
@@ -262,7 +262,7 @@ void RowsTape::linearise(const Vec& x, const Vec& y) {
     run_values(linearised_, linearised_x_, linearised_y_, true);
     run_adjoints(linearised_, linearised_x_, linearised_y_);
   }
-  FoundArguments arguments = at_point(linearised_x_, linearised_y_, linearised_.values);
+  FoundArguments arguments = at_point(linearised_x_, linearised_y_, linearised_.values, threads_);
   arguments.adjoints = linearised_.adjoints.data();
   for (FoundRows& rows : groups_) {
     if (!rows.depends_on_y()) continue;
@@ -275,7 +275,7 @@ void RowsTape::linearise(const Vec& x, const Vec& y) {
 void RowsTape::product(State& state, FoundPass pass, FoundPass tangents, const Vec& x, const Vec& y, const Vec* p,
                        const Vec* q, Vec* out_x, Vec* out_y) {
   Cleared to_x = out_x != nullptr ? Cleared(*out_x) : Cleared(), to_y = out_y != nullptr ? Cleared(*out_y) : Cleared();
-  FoundArguments arguments = at_point(x, y, state.values);
+  FoundArguments arguments = at_point(x, y, state.values, threads_);
   arguments.direction = {p != nullptr ? p->data() : nullptr, q != nullptr ? q->data() : nullptr, tangents_.data()};
   arguments.adjoints = state.adjoints.data();
   arguments.adjoint_tangents = arguments.out_inner = adjoint_tangents_.data();

@@ -12,7 +12,7 @@ namespace hypertape {
 /// what is in no row is swept operation by operation. Sums are made in an order that depends on the function alone.
 class RowsTape {
  public:
-  RowsTape(Partition partition, Dims dims, const Kernels& kernels);
+  RowsTape(Partition partition, Dims dims, const Kernels& kernels, int threads = 1);
 
   std::size_t operations() const { return operations_; }
   std::size_t operations_in_rows() const { return operations_in_rows_; }
@@ -62,6 +62,7 @@ class RowsTape {
   std::span<const LooseOperation> loose(const Partition::Step& step) const;
 
   Dims dims_;
+  int threads_;
   int inputs_, slots_, result_;
   std::size_t operations_, operations_in_rows_;
   bool has_inner_;  ///< values between inputs and rows, other than sums whose weight is known

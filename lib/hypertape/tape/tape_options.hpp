@@ -43,6 +43,8 @@ struct TapeOptions {
   bool allow_frozen_branches = false;
 
   Engine engine = Engine::automatic;
+
+  int threads = 0;  ///< for rows, where they pay; 0: one for each core, at most 16. Results do not depend on it
 };
 
 /// Which arguments of a function a tape differentiates by: y alone, x then being a parameter, or x and y together.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "hypertape/core/parallel.hpp"
 #include "hypertape/core/require.hpp"
 #include "hypertape/tape/cppad_engine.hpp"
 #include "hypertape/tape/rows_engine.hpp"
@@ -54,7 +55,8 @@ std::unique_ptr<TapeEngine> make_engine(const Function& function, Dims dims, boo
     Partition cut = partition(recording);
     const bool pays = cut.operations >= fewest_operations && 2 * cut.operations_in_rows >= cut.operations;
     if (pays || options.engine == Engine::rows)
-      return std::make_unique<RowsEngine>(std::move(recording), std::move(cut), function.name(), frozen);
+      return std::make_unique<RowsEngine>(std::move(recording), std::move(cut), function.name(), frozen,
+                                          usable_threads(options.threads));
   }
   const bool short_enough = static_cast<std::size_t>(recording.size()) <= most_in_runs;
   if (options.engine == Engine::runs || (options.engine != Engine::cppad && short_enough))
@@ -71,6 +73,7 @@ struct TapedProblem::Impl final : LinearOperator {
 
   Impl(Dims d, Function of_f, Function of_g, const TapeOptions& options)
       : dims(d), f_function(std::move(of_f)), g_function(std::move(of_g)) {
+    require(options.threads >= 0, "TapeOptions: threads = ", options.threads, ", must not be negative");
     require_room(predict_problem(dims, f_function, g_function, options), options.max_bytes);
     f = make_engine(f_function, dims, /*inner=*/false, options);
     g = make_engine(g_function, dims, /*inner=*/true, options);
