@@ -121,3 +121,20 @@ TEST_CASE("few rows are no group") {
   CHECK(p.groups.empty());
   CHECK(p.operations_in_rows == 0);
 }
+
+TEST_CASE("sums inside the rows of a sum stay there, wherever that sum is") {
+  const auto p = partition_of({1, n}, []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
+    using std::exp;
+    S sum = 0.0, norm = 0.0;
+    for (Index i = 0; i < n; ++i) {
+      S t = 0.0;
+      for (Index j = 0; j < n; ++j) t += static_cast<double>(i * j % 7) * y[j];
+      sum += exp(t) * t;
+    }
+    for (Index i = 0; i < n; ++i) norm += y[i] * y[i];
+    return sum / 2.0 + x[0] * norm;
+  });
+  CHECK(p.groups.size() == 2);
+  CHECK(p.sums.size() == 2);
+  CHECK(p.loose.size() == 3);
+}

@@ -333,12 +333,23 @@ class Partitioner {
     return loose;
   }
 
+  /// The outermost sums only: what is inside their addends may repeat now, and a row may contain sums of its own.
   bool open_sums_in_what_does_not_repeat() {
     const std::vector<char> loose = loose_roots();
+    std::vector<char> inside(static_cast<std::size_t>(size_), 0);
     bool opened = false;
-    for (int n = r_.result; n >= r_.inputs(); --n)
-      if (at(reached_, n) && is_inner(n) && is_sum_like(n) && at(owner_, n) != nobody && at(loose, at(owner_, n)))
-        opened = open(n) || opened;
+    for (int n = r_.result; n >= r_.inputs(); --n) {
+      if (!at(reached_, n)) continue;
+      if (at(inside, n)) {
+        for_arguments(n, [&](Operand a) {
+          if (a >= 0) at(inside, a) = 1;
+        });
+      } else if (is_inner(n) && is_sum_like(n) && at(owner_, n) != nobody && at(loose, at(owner_, n)) && open(n)) {
+        opened = true;
+        for (const Addend& a : sums_.back().addends)
+          if (a.operand >= 0) at(inside, a.operand) = 1;
+      }
+    }
     return opened;
   }
 
