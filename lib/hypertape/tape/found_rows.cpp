@@ -12,10 +12,10 @@ namespace hypertape {
 using detail::at;
 namespace {
 
-// Rows of a pack. Reading an instruction and finding its packs costs as much as some ten lanes, so packs are long: 256
-// rows, or half as many where a row has more columns than this. Rows of 200 columns (ridge in bench_tapes) take 1.3
-// times as long in packs of 64, and 1.75 times in packs of 32, though fewer of those would stay in the first cache.
-constexpr int long_pack = 256, short_pack = 128, many_columns = 32;
+// Rows of a pack. Reading an instruction and finding its packs costs as much as some ten lanes, so packs are long, even
+// where the columns of one do not stay in the first cache: rows of 200 columns (ridge in bench_tapes) take 1.25 times
+// as long in packs of 32.
+constexpr int long_pack = 256;
 // A pack is cut where a stride changes unless it would become shorter than this: then its leaves are gathered.
 constexpr int shortest_cut = 16;
 
@@ -168,9 +168,7 @@ void FoundRows::make_packs() {
     for (Column& c : *columns)
       if (!c.uniform) varying.push_back(&c);
 
-  const int column_count = static_cast<int>(varying.size()) + data_columns_;
-  const int preferred = column_count <= many_columns ? long_pack : short_pack;
-  const int count = std::max(1, (rows_ + preferred / 2) / preferred);
+  const int count = std::max(1, (rows_ + long_pack / 2) / long_pack);
   lanes_ = std::min(long_pack, static_cast<int>(padded((rows_ + count - 1) / count)));
 
   std::size_t lanes = 0;
