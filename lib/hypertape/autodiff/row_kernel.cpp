@@ -57,7 +57,9 @@ RowKernel::RowKernel(const Recorded& phi, RowWidths widths, double weight, std::
     : widths_(widths), weight_(weight), use_(std::move(use)) {
   const IntoGraph into(graph_);
   const auto entry = slot_.enter();
-  auto& [tape, point] = tape_.emplace();
+  tape_.emplace();
+  auto& tape = tape_->function;
+  auto& point = tape_->point;
   CppAD::vector<Scalar> z(static_cast<std::size_t>(widths.a + widths.b + widths.d)), result(1);
   point.resize(z.size());
   std::size_t k = 0;
@@ -126,7 +128,8 @@ StagedProgram RowKernel::gradient_by(const RowSelection& wanted, Fixed fixed) {
 
 std::vector<RowKernel::Output> RowKernel::product_by_tangent(const RowSelection& direction,
                                                              const RowSelection& wanted) {
-  auto& [tape, point] = *tape_;
+  auto& tape = tape_->function;
+  auto& point = tape_->point;
   CppAD::vector<Symbol> along(point.size()), weight(1);
   for (std::size_t i = 0; i < along.size(); ++i) along[i] = 0.0;
   for_selected(direction, widths_, [&](RowSource source, std::size_t k) { along[k] = input(direction_of(source)); });
@@ -145,7 +148,8 @@ std::vector<RowKernel::Output> RowKernel::product_by_tangent(const RowSelection&
 /// a row than for the tangent of its gradient.
 std::vector<RowKernel::Output> RowKernel::product_by_entries(const RowSelection& direction,
                                                              const RowSelection& wanted) {
-  auto& [tape, point] = *tape_;
+  auto& tape = tape_->function;
+  auto& point = tape_->point;
   CppAD::vector<Symbol> along(point.size()), weight(1);
   weight[0] = weight_;
   std::vector<Output> outputs;

@@ -1,7 +1,5 @@
 #include "hypertape/tape/loose_operations.hpp"
 
-#include <ranges>
-
 #include "hypertape/tape/local_derivatives.hpp"
 
 namespace hypertape {
@@ -33,7 +31,8 @@ void run_forward(std::span<const LooseOperation> operations, double* values, boo
 }
 
 void run_reverse(std::span<const LooseOperation> operations, const double* values, double* adjoints) {
-  for (const LooseOperation& o : operations | std::views::reverse) {
+  for (auto next = operations.rbegin(); next != operations.rend(); ++next) {
+    const LooseOperation& o = *next;
     const double adjoint = adjoints[o.target];
     if (adjoint == 0) continue;
     if (o.accumulates) {
@@ -64,7 +63,8 @@ void run_tangents(std::span<const LooseOperation> operations, const double* valu
 
 void run_second_reverse(std::span<const LooseOperation> operations, const double* values, const double* adjoints,
                         const double* tangents, double* adjoint_tangents) {
-  for (const LooseOperation& o : operations | std::views::reverse) {
+  for (auto next = operations.rbegin(); next != operations.rend(); ++next) {
+    const LooseOperation& o = *next;
     const double adjoint = adjoints[o.target], change = adjoint_tangents[o.target];
     if (adjoint == 0 && change == 0) continue;
     if (o.accumulates) {

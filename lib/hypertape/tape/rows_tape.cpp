@@ -1,7 +1,6 @@
 #include "hypertape/tape/rows_tape.hpp"
 
 #include <algorithm>
-#include <ranges>
 
 #include "hypertape/tape/at.hpp"
 #include "hypertape/tape/loose_operations.hpp"
@@ -72,7 +71,8 @@ void RowsTape::find_weights(const Partition& partition, std::vector<char>& known
     at(known, slot) = 1;
     at(weights, slot) = weight;
   };
-  for (const LooseOperation& o : loose_ | std::views::reverse) {
+  for (auto next = loose_.rbegin(); next != loose_.rend(); ++next) {
+    const LooseOperation& o = *next;
     if (!at(known, o.target)) continue;
     const double weight = at(weights, o.target);
     const auto [a, b, c, d] = o.operands;
@@ -147,11 +147,11 @@ void RowsTape::forward(bool all, const Rows& rows, const Loose& loose_operations
 
 template <class Rows, class Loose>
 void RowsTape::backward(const Rows& rows, const Loose& loose_operations) {
-  for (const Partition::Step& step : steps_ | std::views::reverse) {
-    if (step.group >= 0)
-      rows(at(groups_, step.group));
+  for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+    if (step->group >= 0)
+      rows(at(groups_, step->group));
     else
-      loose_operations(loose(step));
+      loose_operations(loose(*step));
   }
 }
 
