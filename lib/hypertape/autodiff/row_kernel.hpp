@@ -70,8 +70,9 @@ class RowKernel {
   using Scalar = CppAD::AD<Symbol>;
   using Recorded = std::function<Scalar(const VecT<Scalar>& a, const VecT<Scalar>& b, const VecT<Scalar>& d)>;
 
-  /// `weight` multiplies the function. With a `use`, values are without it, derivatives that are zero have no output; at a fixed point a and b
-  /// are read again, as they stand anyway; and what is one number for all rows is not stored for each.
+  /// `weight` multiplies the function. With a `use`, values are without it, derivatives that are zero have no output;
+  /// at a fixed point a and b are read again, as they stand anyway; and what is one number for all rows is not stored
+  /// for each.
   RowKernel(const Recorded& phi, RowWidths widths, double weight, std::optional<RowUse> use = {});
   ~RowKernel();
   RowKernel(const RowKernel&) = delete;
