@@ -1,6 +1,6 @@
 // The cost of each oracle of a plain function, relative to one evaluation of the function itself in the same run:
 //
-//   bench_tapes [--engine automatic|rows|runs|cppad] [--only NAME] [--json FILE]
+//   bench_tapes [--engine automatic|rows|runs|cppad] [--threads N] [--only NAME] [--json FILE]
 //
 // Medians of samples taken in turns, so that a busy moment of the machine meets all of them. `prepare` is the time of
 // making a problem and asking for each derivative once, relative to CppAD's.
@@ -86,8 +86,8 @@ const char* name_of(Engine engine) {
 }
 
 template <class F>
-nlohmann::json measure(const std::string& name, const F& f, Engine engine) {
-  const TapeOptions options{.engine = engine};
+nlohmann::json measure(const std::string& name, const F& f, Engine engine, int threads) {
+  const TapeOptions options{.engine = engine, .threads = threads};
   Problem p(make_bilevel({1, f.start().size()}, f, f, options), f.start());
   LinearOperator& h = p.problem.curvature_at(p.x, p.y);
   double sink = 0;
@@ -124,11 +124,12 @@ int main(int argc, char** argv) {
                                               {"runs", Engine::runs},
                                               {"cppad", Engine::cppad}};
   const Engine engine = engines.at(given["--engine"]);
+  const int threads = given["--threads"].empty() ? 1 : std::stoi(given["--threads"]);
   nlohmann::json all;
   std::printf("%-5s %-9s %8s | %6s %6s %6s %6s %6s | %6s %8s %5s %6s\n", "", "engine", "f (us)", "grad", "grad_y", "HV",
               "JV", "linear", "prep", "ops", "rows", "B/op");
   suite::for_each_function([&](const char* name, const auto& f) {
-    if (given["--only"].empty() || given["--only"] == name) all[name] = measure(name, f, engine);
+    if (given["--only"].empty() || given["--only"] == name) all[name] = measure(name, f, engine, threads);
   });
   if (!given["--json"].empty()) std::ofstream(given["--json"]) << all.dump(2) << "\n";
 }
