@@ -4,9 +4,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/dense.hpp"
 #include "problems/spectrum.hpp"
 

@@ -1,7 +1,7 @@
 #include "problems/quartic/quartic.hpp"
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/spectrum.hpp"
 
 namespace hypertape::problems {

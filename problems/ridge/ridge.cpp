@@ -1,8 +1,8 @@
 #include "problems/ridge/ridge.hpp"
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/dense.hpp"
 
 namespace hypertape::problems {

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/spectrum.hpp"
 
 namespace hypertape::problems {

@@ -1,7 +1,7 @@
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/require.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 namespace hypertape::problems {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "hypertape/autodiff/row_kernel.hpp"
 #include "hypertape/autodiff/safe_math.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 // Row functions of every kind, as kernels and as plain tapes, and packs of rows to run them on.
 

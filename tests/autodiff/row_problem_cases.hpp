@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "hypertape/autodiff/row_problem.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "support/relative.hpp"
 
 // Sums of row functions on views of every kind, as row problems and taped whole, and what an oracle answers.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "hypertape/autodiff/row_problem.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 using namespace hypertape;
 

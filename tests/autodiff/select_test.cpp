@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 using namespace hypertape;
 
@@ -70,4 +70,16 @@ TEST_CASE("an alternative that is not finite and not selected harms nothing") {
   const Vec y{{4.0}};
   CHECK(problem.grad_y_g(x, y)[0] == doctest::Approx(0.25 + 0.25 + 3).epsilon(1e-15));
   CHECK(problem.curvature_at(x, y)(v)[0] == doctest::Approx(-1.0 / 32 - 1.0 / 16).epsilon(1e-15));
+}
+
+TEST_CASE("a select whose condition is constant keeps the derivatives of what it takes") {
+  const auto f = []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
+    const S constant = 0.0 * y[0] + 1.0;  // CppAD finds out that it is one
+    return select(less(S(0.5), 1.0), y[0] * y[0], x[0]) + select(greater(constant, 2.0), x[0], y[0]);
+  };
+  for (const Engine engine : {Engine::cppad, Engine::rows}) {
+    TapedProblem problem = make_bilevel({1, 1}, f, f, {.engine = engine});
+    CHECK(problem.grad_f(Vec{{3}}, Vec{{2}}).value == 6);
+    CHECK(problem.grad_f(Vec{{3}}, Vec{{2}}).y[0] == 5);
+  }
 }

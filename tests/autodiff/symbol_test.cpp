@@ -103,7 +103,7 @@ TEST_CASE("every operation of a graph is the function of cmath that it is named 
                                    -1e300,
                                    std::numeric_limits<double>::infinity(),
                                    std::numeric_limits<double>::quiet_NaN()};
-  CHECK(unary_functions().size() == static_cast<std::size_t>(Op::select_less) - static_cast<std::size_t>(Op::neg));
+  CHECK(unary_functions().size() == static_cast<std::size_t>(Op::detach) - static_cast<std::size_t>(Op::neg));
   for (const Unary& f : unary_functions())
     for (const double t : values) {
       CAPTURE(static_cast<int>(f.op));

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 using namespace hypertape;
 

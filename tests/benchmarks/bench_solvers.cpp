@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <vector>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/outer/registry.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/hypercleaning/hypercleaning.hpp"
 #include "support/forwarding_oracle.hpp"
 

@@ -1,121 +1,135 @@
-// The cost of each oracle of a problem taped whole, relative to one evaluation of the untaped function in the same run.
+// The cost of each oracle of a plain function, relative to one evaluation of the function itself in the same run:
 //
-// Three 200-dimensional quartic pairs, because the ratio says as much of the plain function as of the tape: a tape is
-// interpreted operation by operation, while a compiler makes what it can of the plain loop.
+//   bench_tapes [--engine automatic|rows|runs|cppad] [--threads N] [--only NAME] [--json FILE]
+//
+// Medians of samples taken in turns, so that a busy moment of the machine meets all of them. `prepare` is the time of
+// making a problem and asking for each derivative once, relative to CppAD's.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <fstream>
 #include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
+#include "hypertape/tape/taped_problem.hpp"
+#include "plain_suite.hpp"
 
 using namespace hypertape;
 
 namespace {
 
-constexpr Index n = 200;
+using Clock = std::chrono::steady_clock;
 
-/// Median seconds of one call, over samples of about a millisecond each.
-double median_seconds(const std::function<void()>& call) {
-  using Clock = std::chrono::steady_clock;
-  const auto seconds = [&](int calls) {
-    const auto begin = Clock::now();
-    for (int k = 0; k < calls; ++k) call();
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
-  seconds(3);
-  const int calls = std::max(1, static_cast<int>(1e-3 / std::max(seconds(1), 1e-8)));
-  std::vector<double> samples(101);
-  for (double& s : samples) s = seconds(calls) / calls;
-  std::nth_element(samples.begin(), samples.begin() + 50, samples.end());
-  return samples[50];
+double seconds(const std::function<void()>& call, int calls = 1) {
+  const auto begin = Clock::now();
+  for (int k = 0; k < calls; ++k) call();
+  return std::chrono::duration<double>(Clock::now() - begin).count() / calls;
 }
 
-template <class F, class G>
-void measure(const char* name, const F& f, const G& g) {
-  TapedProblem problem = make_bilevel({n, n}, f, g);
-  Random random(1);
-  const Vec x = random.normal(n), y = random.normal(n), v = random.normal(n);
-  const VecT<double> plain_x("x", x), plain_y("y", y);
-  Vec gx, gy, out;
+double median(std::vector<double> samples) {
+  std::nth_element(samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2), samples.end());
+  return samples[samples.size() / 2];
+}
+
+/// Median seconds of one call of each, over samples of about a millisecond taken in turns.
+std::vector<double> median_seconds(const std::vector<std::function<void()>>& calls) {
+  std::vector<int> repeats;
+  for (const auto& call : calls) {
+    seconds(call, 3);
+    repeats.push_back(std::max(1, static_cast<int>(1e-3 / std::max(seconds(call), 1e-8))));
+  }
+  std::vector<std::vector<double>> samples(calls.size());
+  for (int round = 0; round < 51; ++round)
+    for (std::size_t k = 0; k < calls.size(); ++k) samples[k].push_back(seconds(calls[k], repeats[k]));
+  std::vector<double> medians;
+  for (const auto& s : samples) medians.push_back(median(s));
+  return medians;
+}
+
+struct Problem {
+  TapedProblem problem;
+  Vec x, y, v, gx, gy, out_x, out_y;
+
+  Problem(TapedProblem made, const Vec& start)
+      : problem(std::move(made)), x(Vec{{0.7}}), y(start), v(Random(1).normal(start.size())) {}
+  void gradient() { problem.grad_f(x, y, gx, gy); }
+  void inner_gradient() { problem.grad_y_g(x, y, out_y); }
+  void linearise() { problem.curvature_at(x, y); }
+  void cross() { problem.cross_product(x, y, v, out_x); }
+};
+
+/// Seconds of making the problem and its derivatives.
+template <class F>
+double seconds_to_prepare(const F& f, const TapeOptions& options) {
+  const auto once = [&] {
+    return seconds([&] {
+      Problem p(make_bilevel({1, f.start().size()}, f, f, options), f.start());
+      p.gradient();
+      p.inner_gradient();
+      LinearOperator& h = p.problem.curvature_at(p.x, p.y);
+      h.apply(p.v, p.out_y);
+      p.cross();
+    });
+  };
+  return median({once(), once(), once()});
+}
+
+const char* name_of(Engine engine) {
+  return engine == Engine::rows ? "rows" : engine == Engine::runs ? "runs" : engine == Engine::cppad ? "cppad" : "";
+}
+
+template <class F>
+nlohmann::json measure(const std::string& name, const F& f, Engine engine, int threads) {
+  const TapeOptions options{.engine = engine, .threads = threads};
+  Problem p(make_bilevel({1, f.start().size()}, f, f, options), f.start());
+  LinearOperator& h = p.problem.curvature_at(p.x, p.y);
   double sink = 0;
-  const double plain_f = median_seconds([&] { sink += f(plain_x, plain_y); });
-  const double plain_g = median_seconds([&] { sink += g(plain_x, plain_y); });
-  const double grad_f = median_seconds([&] { problem.grad_f(x, y, gx, gy); });
-  const double grad_y_g = median_seconds([&] { problem.grad_y_g(x, y, out); });
-  LinearOperator& H = problem.curvature_at(x, y);
-  const double hessian = median_seconds([&] { H.apply(v, out); });
-  const double linearise = median_seconds([&] { problem.curvature_at(x, y); });
-  const double cross = median_seconds([&] { problem.cross_product(x, y, v, out); });
-  const ProblemSize size = problem.size();
-  std::printf("%-34s %9.2f %9.2f | %7.1f %7.1f %7.1f %7.1f %7.1f | %8zu %7.2f\n", name, plain_f * 1e6, plain_g * 1e6,
-              grad_f / plain_f, grad_y_g / plain_g, hessian / plain_g, cross / plain_g, linearise / plain_g,
-              size.g_y.operations, static_cast<double>(size.bytes()) / 1e6);
-  if (!std::isfinite(sink))
-    std::printf("(the plain functions overflowed)\n");  // and their calls are not optimised away
+  const auto t = median_seconds({[&] { sink += f(p.x, p.y); }, [&] { p.gradient(); }, [&] { p.inner_gradient(); },
+                                 [&] { p.linearise(); }, [&] { h.apply(p.v, p.out_y); }, [&] { p.cross(); }});
+  const ProblemSize size = p.problem.size();
+  const double prepare = seconds_to_prepare(f, options) / seconds_to_prepare(f, {.engine = Engine::cppad});
+  const double operations = static_cast<double>(std::max<std::size_t>(1, size.g_engine.operations));
+  const double rows = static_cast<double>(size.g_engine.operations_in_rows) / operations;
+  const double bytes = static_cast<double>(size.bytes()) / (2 * operations);  // f and g are the same function
+  std::printf("%-5s %-9s %8.1f | %6.2f %6.2f %6.2f %6.2f %6.2f | %6.2f %8.0f %5.2f %6.1f%s\n", name.c_str(),
+              name_of(size.g_engine.engine), t[0] * 1e6, t[1] / t[0], t[2] / t[0], t[4] / t[0], t[5] / t[0],
+              t[3] / t[0], prepare, operations, rows, bytes, std::isfinite(sink) ? "" : " (overflow)");
+  std::fflush(stdout);
+  return {{"engine", name_of(size.g_engine.engine)},
+          {"plain_seconds", t[0]},
+          {"gradient", t[1] / t[0]},
+          {"inner_gradient", t[2] / t[0]},
+          {"hessian_product", t[4] / t[0]},
+          {"cross_product", t[5] / t[0]},
+          {"linearise", t[3] / t[0]},
+          {"prepare", prepare},
+          {"bytes_per_operation", bytes}};
 }
 
 }  // namespace
 
-int main() {
-  std::printf("%-34s %9s %9s | %7s %7s %7s %7s %7s | %8s %7s\n", "200-dimensional quartic pair", "f (us)", "g (us)",
-              "grad f", "grad_y g", "HV", "JV", "lineari.", "ops of g", "MB");
-
-  measure(
-      "sum of pow(., 4)",
-      []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
-        S s = 0.0;
-        for (Index i = 0; i < n; ++i) s += pow(y[i] - x[i], 4) + pow(x[i], 4);
-        return s;
-      },
-      []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
-        S s = 0.0;
-        for (Index i = 0; i < n; ++i) s += pow(y[i] - x[i], 4) + pow(y[(i + 1) % n] - 0.5 * y[i], 4) + y[i] * y[i];
-        return s;
-      });
-
-  measure(
-      "the same by multiplication",
-      []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
-        S s = 0.0;
-        for (Index i = 0; i < n; ++i) {
-          const S a = (y[i] - x[i]) * (y[i] - x[i]), b = x[i] * x[i];
-          s += a * a + b * b;
-        }
-        return s;
-      },
-      []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
-        S s = 0.0;
-        for (Index i = 0; i < n; ++i) {
-          const S a = (y[i] - x[i]) * (y[i] - x[i]), e = y[(i + 1) % n] - 0.5 * y[i], b = e * e;
-          s += a * a + b * b + y[i] * y[i];
-        }
-        return s;
-      });
-
-  const Mat A = Random(2).normal(n, n);
-  measure(
-      "|y y' - A|^2, all pairs",
-      []<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
-        S s = 0.0;
-        for (Index i = 0; i < n; ++i)
-          for (Index j = 0; j < n; ++j) {
-            const S d = y[i] * y[j] - x[i] * x[j];
-            s += d * d;
-          }
-        return s;
-      },
-      [&A]<class S>(const VecT<S>& x, const VecT<S>& y) -> S {
-        S s = (y - x).squaredNorm();
-        for (Index i = 0; i < n; ++i)
-          for (Index j = 0; j < n; ++j) {
-            const S d = y[i] * y[j] - A(i, j);
-            s += d * d;
-          }
-        return s;
-      });
+int main(int argc, char** argv) {
+  std::map<std::string, std::string> given;
+  for (int k = 1; k + 1 < argc; k += 2) given[argv[k]] = argv[k + 1];
+  const std::map<std::string, Engine> engines{{"", Engine::automatic},
+                                              {"automatic", Engine::automatic},
+                                              {"rows", Engine::rows},
+                                              {"runs", Engine::runs},
+                                              {"cppad", Engine::cppad}};
+  const Engine engine = engines.at(given["--engine"]);
+  const int threads = given["--threads"].empty() ? 1 : std::stoi(given["--threads"]);
+  nlohmann::json all;
+  std::printf("%-5s %-9s %8s | %6s %6s %6s %6s %6s | %6s %8s %5s %6s\n", "", "engine", "f (us)", "grad", "grad_y", "HV",
+              "JV", "linear", "prep", "ops", "rows", "B/op");
+  suite::for_each_function([&](const char* name, const auto& f) {
+    if (given["--only"].empty() || given["--only"] == name) all[name] = measure(name, f, engine, threads);
+  });
+  if (!given["--json"].empty()) std::ofstream(given["--json"]) << all.dump(2) << "\n";
 }

@@ -9,6 +9,7 @@
 #include "contract/allocations.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/registry.hpp"
 #include "support/hand_written_oracle.hpp"
 #include "support/relative.hpp"
@@ -101,6 +102,52 @@ TEST_CASE("products are linear and fit together") {
   });
 }
 
+namespace {
+
+void check_allocations(BilevelOracle& o) {
+  Random random(4);
+  const Draw first(o, random), second(o, random);
+  Vec gx, gy, g, Hv, Cv, Ctu;
+  const std::array columns{first.v, second.v, first.v};
+  std::array<Vec, 3> products;
+  const auto all = [&](const Draw& a) {
+    o.f(a.x, a.y);
+    o.grad_f(a.x, a.y, gx, gy);
+    o.grad_y_g(a.x, a.y, g);
+    o.curvature_at(a.x, a.y).apply(a.v, Hv);
+    o.curvature_at(a.x, a.y).diagonal(Hv);
+    o.curvature_at(a.x, a.y).apply(columns, products);
+    o.cross_product(a.x, a.y, a.v, Cv);
+    o.g(a.x, a.y);
+    o.grad_g(a.x, a.y, gx, gy);
+    o.adjoint_cross_product(a.x, a.y, a.u, Ctu);
+    o.hess_f(a.x, a.y, a.u, a.v, gx, gy);
+    o.hess_g(a.x, a.y, a.u, a.v, gx, gy);
+  };
+  all(first);
+  const long before = testing::allocations();
+  all(second);
+  all(first);
+  CHECK(testing::allocations() == before);
+  o.grad_y_g(first.x, first.y);
+  CHECK(testing::allocations() > before);  // the counter counts
+}
+
+/// Rows with a weight in x, rows behind a nonlinear function, and a comparison.
+struct SeveralSums {
+  template <class S>
+  S operator()(const VecT<S>& x, const VecT<S>& y) const {
+    using std::exp, std::log;
+    S sum = 0.0, norm = 0.0;
+    for (Index i = 0; i + 1 < y.size(); ++i) sum += exp(x[i % x.size()]) * (y[i] - y[i + 1]) * (y[i] - y[i + 1]);
+    for (Index i = 0; i < y.size(); ++i) norm += y[i] * y[i];
+    if (norm < 0.0) sum += x[0];
+    return sum / 7.0 + x[0] * log(1.0 + norm);
+  }
+};
+
+}  // namespace
+
 TEST_CASE("in-place primitives of taped problems allocate nothing after the first call") {
 #if defined(__SANITIZE_ADDRESS__)
   MESSAGE("skipped: the address sanitizer has its own allocator");
@@ -109,32 +156,12 @@ TEST_CASE("in-place primitives of taped problems allocate nothing after the firs
     CAPTURE(entry.name);
     problems::Problem problem = problems::make_problem(entry.name);
     CountingOracle o(*problem.oracle);
-    Random random(4);
-    const Draw first(o, random), second(o, random);
-    Vec gx, gy, g, Hv, Cv, Ctu;
-    const std::array columns{first.v, second.v, first.v};
-    std::array<Vec, 3> products;
-    const auto all = [&](const Draw& a) {
-      o.f(a.x, a.y);
-      o.grad_f(a.x, a.y, gx, gy);
-      o.grad_y_g(a.x, a.y, g);
-      o.curvature_at(a.x, a.y).apply(a.v, Hv);
-      o.curvature_at(a.x, a.y).diagonal(Hv);
-      o.curvature_at(a.x, a.y).apply(columns, products);
-      o.cross_product(a.x, a.y, a.v, Cv);
-      o.g(a.x, a.y);
-      o.grad_g(a.x, a.y, gx, gy);
-      o.adjoint_cross_product(a.x, a.y, a.u, Ctu);
-      o.hess_f(a.x, a.y, a.u, a.v, gx, gy);
-      o.hess_g(a.x, a.y, a.u, a.v, gx, gy);
-    };
-    all(first);
-    const long before = testing::allocations();
-    all(second);
-    all(first);
-    CHECK(testing::allocations() == before);
-    o.grad_y_g(first.x, first.y);
-    CHECK(testing::allocations() > before);  // the counter counts
+    check_allocations(o);
+  }
+  for (const Engine engine : {Engine::rows, Engine::runs, Engine::cppad}) {
+    CAPTURE(static_cast<int>(engine));
+    TapedProblem problem = make_bilevel({3, 40}, SeveralSums(), SeveralSums(), {.engine = engine});
+    check_allocations(problem);
   }
 #endif
 }

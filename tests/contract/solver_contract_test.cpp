@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "contract/allocations.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/outer/registry.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/registry.hpp"
 #include "support/faulty_oracle.hpp"
 #include "support/throwing_oracle.hpp"

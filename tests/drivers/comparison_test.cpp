@@ -8,7 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "support/contains.hpp"
 #include "support/temporary_folder.hpp"
 

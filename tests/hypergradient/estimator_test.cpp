@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "hypergradient/instances.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/hypergradient/implicit.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "support/contains.hpp"
 #include "support/faulty_oracle.hpp"

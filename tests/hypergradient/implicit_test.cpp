@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "hypergradient/instances.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/inner/newton.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "support/contains.hpp"
 #include "support/faulty_oracle.hpp"
@@ -216,7 +216,10 @@ TEST_CASE("where certificates decide, a second call at the same point is nearly 
 
   oracle.reset_counts();
   estimator.at(x, 1e-6);
-  CHECK(oracle.counts() == OracleCounts{.f = 1, .g = 1, .jv = 1, .hv = 1});
+  CHECK(oracle.counts().f == 1);
+  CHECK(oracle.counts().g == 1);
+  CHECK(oracle.counts().jv == 1);
+  CHECK(oracle.counts().hv <= 2);  // rounding decides whether v has to be improved once more
 
   oracle.reset_counts();
   estimator.at(x + 1e-6 * Vec::Ones(10), 1e-6);

@@ -6,9 +6,9 @@
 #include <limits>
 #include <string>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <string>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/inner/newton.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/synthetic_minimax/synthetic_minimax.hpp"
 #include "support/relative.hpp"
 

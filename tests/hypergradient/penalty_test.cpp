@@ -7,8 +7,8 @@
 #include <string>
 
 #include "hypergradient/instances.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/ridge/ridge.hpp"
 #include "support/hand_written_oracle.hpp"
 #include "support/relative.hpp"

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/registry.hpp"
 #include "problems/ridge/ridge.hpp"

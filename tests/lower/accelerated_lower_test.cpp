@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "support/contains.hpp"
 #include "support/hand_written_oracle.hpp"

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/inner/newton.hpp"
 #include "hypertape/oracle/counting_oracle.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/dense.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/ridge/ridge.hpp"

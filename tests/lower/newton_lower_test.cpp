@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/registry.hpp"
 #include "support/contains.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hypertape/autodiff/row_problem.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "support/hand_written_oracle.hpp"
 
 using namespace hypertape;

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/inner/conjugate_gradient.hpp"
 #include "hypertape/inner/newton.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/quadratic/quadratic.hpp"
 #include "problems/registry.hpp"
 #include "support/forwarding_oracle.hpp"

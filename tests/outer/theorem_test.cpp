@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/random.hpp"
 #include "hypertape/outer/rahgd.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "hypertape/theory/parameters.hpp"
 #include "problems/spectrum.hpp"
 

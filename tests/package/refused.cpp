@@ -1,3 +1,3 @@
-#include <hypertape/autodiff/function.hpp>
+#include <hypertape/tape/function.hpp>
 
 int main() {}

@@ -8,62 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "hypertape/core/random.hpp"
-#include "hypertape/simd/instruction_set.hpp"
 #include "support/every_set.hpp"
+#include "support/pack_operation.hpp"
 
 using namespace hypertape;
-using testing::every_set;
+using namespace hypertape::testing;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr double smallest = std::numeric_limits<double>::denorm_min();
-constexpr double largest = std::numeric_limits<double>::max();
-constexpr double smallest_normal = std::numeric_limits<double>::min();
-
-/// Numbered so that neighbouring doubles, infinities included, have neighbouring numbers.
-std::int64_t place(double t) {
-  const auto bits = std::bit_cast<std::int64_t>(t);
-  return bits < 0 ? std::numeric_limits<std::int64_t>::min() - bits : bits;
-}
-
-/// Steps from one double to the other; none between two not-a-numbers.
-double steps(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) == std::isnan(b) ? 0 : infinity;
-  return std::abs(static_cast<double>(place(a) - place(b)));
-}
-
-/// |value - exact| in units of the last place of exact.
-double error_in_ulp(double value, long double exact) {
-  const double rounded = std::abs(static_cast<double>(exact));
-  const double next = std::nextafter(rounded, infinity);
-  return static_cast<double>(std::abs(static_cast<long double>(value) - exact)) / (next - rounded);
-}
-
-/// Where long double is wider (not so under valgrind) it gives the true value.
-bool has_long_double() {
-  volatile long double one = 1;
-  return one + 0x1p-62L != one;
-}
-
-/// One operation of every lane, on a pack that starts at `first` and goes around.
-struct Operation {
-  Op op;
-  InstructionSet set;
-
-  Pack operator()(const std::vector<double>& values, std::size_t first) const {
-    Pack in, out;
-    for (std::size_t l = 0; l < pack_lanes; ++l) in.lane[l] = values[(first + l) % values.size()];
-    const Instruction code{Instruction::Code::operation, op, -1, {}};
-    const double* const slots[] = {in.lane};
-    double* const outputs[] = {out.lane};
-    kernels(set).run(&code, 1, slots, outputs);
-    return out;
-  }
-  double operator()(double t) const { return (*this)(std::vector{t}, 0).lane[0]; }
-};
 
 /// The largest errors over all values, in steps from the function of <cmath> and in ulp of the true value.
 struct Worst {
@@ -96,19 +47,6 @@ Worst worst_log(const Operation& log_of, const std::vector<double>& values) {
   return worst_error(
       values, log_of, [](double t) { return std::log(t); },
       [](double t) { return std::log(static_cast<long double>(t)); });
-}
-
-/// The 2 * reach + 1 doubles around t.
-std::vector<double> neighbours(double t, int reach) {
-  std::vector<double> out;
-  for (int k = 0; k < reach; ++k) t = std::nextafter(t, -infinity);
-  for (int k = 0; k <= 2 * reach; ++k, t = std::nextafter(t, infinity)) out.push_back(t);
-  return out;
-}
-
-/// A positive double, every exponent as likely as any other.
-double any_positive(Random& random) {
-  return std::bit_cast<double>(random.below(0x7ff0000000000000u));  // below infinity
 }
 
 }  // namespace
@@ -244,7 +182,7 @@ TEST_CASE("every lane is computed by itself, whatever stands in the others") {
 }
 
 TEST_CASE("one entry that is not finite is noticed, wherever it stands; huge, tiny and negative ones are not") {
-  const Kernels& k = kernels(testing::every_set());
+  const Kernels& k = kernels(every_set());
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t size = 0; size <= 40; ++size) {
     CAPTURE(size);

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "support/true_gradient.hpp"
 
 namespace hypertape::testing {

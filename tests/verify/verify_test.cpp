@@ -6,8 +6,8 @@
 #include <set>
 
 #include "hypertape/autodiff/select.hpp"
-#include "hypertape/autodiff/taped_problem.hpp"
 #include "hypertape/core/text.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 #include "problems/registry.hpp"
 #include "support/hand_written_oracle.hpp"
 

@@ -11,7 +11,6 @@ namespace hypertape {
 
 /// The value, as a constant: its derivatives are zero. For shifts that cancel exactly, such as those below.
 inline double detach(double t) { return t; }
-inline SizeProbe detach(const SizeProbe& t) { return SizeProbe::result(t.value(), t.kind(), 2); }
 CppAD::AD<double> detach(const CppAD::AD<double>& t);
 CppAD::AD<Symbol> detach(const CppAD::AD<Symbol>& t);
 

@@ -12,7 +12,6 @@
 #include <type_traits>
 
 #include "hypertape/autodiff/cppad.hpp"
-#include "hypertape/autodiff/size_probe.hpp"
 
 namespace hypertape {
 
@@ -44,7 +43,9 @@ HYPERTAPE_COMPARISON(greater_equal)
 HYPERTAPE_COMPARISON(greater)
 #undef HYPERTAPE_COMPARISON
 
-inline bool holds(Comparison comparison, double left, double right) {
+/// Decided now; what is not constant freezes a branch.
+template <class S>
+bool decided(Comparison comparison, const S& left, const S& right) {
   switch (comparison) {
     case Comparison::less:
       return left < right;
@@ -54,26 +55,21 @@ inline bool holds(Comparison comparison, double left, double right) {
       return left == right;
     case Comparison::greater_equal:
       return left >= right;
-    case Comparison::greater:
+    default:
       return left > right;
   }
-  return false;
 }
 
 inline double select_scalar(const Condition<double>& c, double if_true, double if_false) {
-  return holds(c.comparison, c.left, c.right) ? if_true : if_false;
-}
-
-inline SizeProbe select_scalar(const Condition<SizeProbe>& c, const SizeProbe& if_true, const SizeProbe& if_false) {
-  const auto a = SizeProbe::either(c.left, c.right);
-  const auto b = SizeProbe::either(if_true, if_false);
-  const bool first = holds(c.comparison, c.left.value(), c.right.value());
-  return SizeProbe::result((first ? if_true : if_false).value(), a > b ? a : b, 6);
+  return decided(c.comparison, c.left, c.right) ? if_true : if_false;
 }
 
 template <class Base>
 CppAD::AD<Base> select_scalar(const Condition<CppAD::AD<Base>>& c, const CppAD::AD<Base>& if_true,
                               const CppAD::AD<Base>& if_false) {
+  // CppAD would make a constant of what is selected, and lose its derivatives.
+  if (CppAD::IdenticalCon(c.left) && CppAD::IdenticalCon(c.right))
+    return decided(c.comparison, c.left, c.right) ? if_true : if_false;
   switch (c.comparison) {
     case Comparison::less:
       return CppAD::CondExpLt(c.left, c.right, if_true, if_false);

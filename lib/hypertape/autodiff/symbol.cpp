@@ -1,5 +1,6 @@
 #include "hypertape/autodiff/cppad.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
@@ -7,19 +8,34 @@
 
 namespace hypertape {
 
-std::size_t Graph::Hash::operator()(const Node& node) const {
-  std::size_t h = static_cast<std::size_t>(node.op) + 0x9e3779b97f4a7c15u * std::bit_cast<std::uint64_t>(node.constant);
-  for (const int a : node.arguments) h = (h ^ static_cast<std::size_t>(a)) * 0x100000001b3u;
-  return h;
+namespace {
+
+std::size_t hash(const Graph::Node& node) {
+  std::uint64_t h = static_cast<std::uint64_t>(node.op) ^ std::bit_cast<std::uint64_t>(node.constant);
+  for (const int a : node.arguments) h = (h ^ static_cast<std::uint64_t>(a)) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(h ^ (h >> 32));
 }
 
+}  // namespace
+
 int Graph::insert(const Node& node) {
-  const auto [place, is_new] = index_.try_emplace(node, size());
-  if (is_new) {
-    nodes_.push_back(node);
-    masked_.push_back(masks(node) ? 1 : 0);
+  if (2 * nodes_.size() >= index_.size()) grow_index();
+  std::size_t place = hash(node) & (index_.size() - 1);
+  for (; index_[place] >= 0; place = (place + 1) & (index_.size() - 1))
+    if ((*this)[index_[place]] == node) return index_[place];
+  index_[place] = size();
+  nodes_.push_back(node);
+  masked_.push_back(masks(node) ? 1 : 0);
+  return index_[place];
+}
+
+void Graph::grow_index() {
+  index_.assign(std::max<std::size_t>(64, 2 * index_.size()), -1);
+  for (int n = 0; n < size(); ++n) {
+    std::size_t place = hash((*this)[n]) & (index_.size() - 1);
+    while (index_[place] >= 0) place = (place + 1) & (index_.size() - 1);
+    index_[place] = n;
   }
-  return place->second;
 }
 
 bool Graph::masks(const Node& node) const {
@@ -79,10 +95,19 @@ Symbol Symbol::select(Op op, const Symbol& left, const Symbol& right, const Symb
 
 namespace {
 
+Graph::Node node_of(const Symbol& s) { return s.is_constant() ? Graph::Node{} : (*Graph::current())[s.node()]; }
+bool is_negative(const Symbol& s) { return node_of(s).op == Op::neg; }
+Symbol argument(const Symbol& s, std::size_t k = 0) {
+  const int node = node_of(s).arguments[k];
+  const Graph::Node& found = (*Graph::current())[node];
+  return found.op == Op::constant ? Symbol(found.constant) : Symbol::of(node);
+}
+
 /// constant * s. In a product the constant goes to a factor that is a constant, or else to one that is computed rather
 /// than given: that one may be fixed while the other changes, and the multiplication is then done once.
 Symbol scaled(double constant, const Symbol& s) {
   const Graph::Node node = (*Graph::current())[s.node()];
+  if (node.op == Op::neg) return scaled(-constant, argument(s));
   if (node.op == Op::mul) {
     const Graph::Node first = (*Graph::current())[node.arguments[0]], second = (*Graph::current())[node.arguments[1]];
     const Symbol p = Symbol::of(node.arguments[0]), q = Symbol::of(node.arguments[1]);
@@ -118,6 +143,12 @@ Symbol operator+(const Symbol& a, const Symbol& b) {
   if (a.is(0)) return b;
   if (b.is(0)) return a;
   if (!a.is_constant() && Symbol::identical(a, b)) return scaled(2, a);
+  if (is_negative(b)) return a - argument(b);
+  if (is_negative(a)) return b - argument(a);
+  // (p + q) + q = p + 2 q: the derivative of a square that is added to another.
+  if (const Graph::Node sum = node_of(a); sum.op == Op::add && !b.is_constant())
+    for (const std::size_t k : {0u, 1u})
+      if (sum.arguments[k] == b.node()) return argument(a, 1 - k) + scaled(2, b);
   // 2 p + 2 q = 2 (p + q), without another rounding: derivatives of squares are full of it.
   if (!a.is_constant() && !b.is_constant())
     if (const PowerOfTwo left = power_of_two_in(a), right = power_of_two_in(b);
@@ -129,6 +160,7 @@ Symbol operator+(const Symbol& a, const Symbol& b) {
 Symbol operator-(const Symbol& a, const Symbol& b) {
   if (b.is(0)) return a;
   if (a.is(0)) return -b;
+  if (is_negative(b)) return a + argument(b);
   return Symbol::binary(Op::sub, a, b);
 }
 
@@ -140,6 +172,7 @@ Symbol operator*(const Symbol& a, const Symbol& b) {
   if (b.is(-1)) return -a;
   if (a.is_constant() && !b.is_constant()) return scaled(a.value(), b);
   if (b.is_constant() && !a.is_constant()) return scaled(b.value(), a);
+  if (is_negative(a) && is_negative(b)) return argument(a) * argument(b);
   return Symbol::binary(Op::mul, a, b);
 }
 
@@ -150,6 +183,12 @@ Symbol operator/(const Symbol& a, const Symbol& b) {
   return Symbol::binary(Op::div, a, b);
 }
 
-Symbol operator-(const Symbol& a) { return Symbol::unary(Op::neg, a); }
+Symbol operator-(const Symbol& a) {
+  const Graph::Node node = node_of(a);
+  if (node.op == Op::neg) return argument(a);
+  if (node.op == Op::sub) return argument(a, 1) - argument(a, 0);
+  if (node.op == Op::mul && (argument(a, 0).is_constant() || argument(a, 1).is_constant())) return scaled(-1, a);
+  return Symbol::unary(Op::neg, a);
+}
 
 }  // namespace hypertape

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <string>
 #include <type_traits>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "hypertape/core/text.hpp"
@@ -45,14 +45,24 @@ class Graph {
   static Graph*& current();
 
  private:
-  struct Hash {
-    std::size_t operator()(const Node& node) const;
-  };
   bool masks(const Node& node) const;
+  void grow_index();
 
   std::vector<Node> nodes_;
   std::vector<char> masked_;
-  std::unordered_map<Node, int, Hash> index_;
+  std::vector<int> index_;  // a hash table with open addressing: nodes, or -1; its size is a power of two
+};
+
+/// While it lives, this thread's symbols go into a graph.
+class IntoGraph {
+ public:
+  explicit IntoGraph(Graph& graph) : outer_(std::exchange(Graph::current(), &graph)) {}
+  ~IntoGraph() { Graph::current() = outer_; }
+  IntoGraph(const IntoGraph&) = delete;
+  IntoGraph& operator=(const IntoGraph&) = delete;
+
+ private:
+  Graph* outer_;
 };
 
 /// A scalar that is an expression: CppAD's sweeps, run on symbols, write derivatives as expressions. It is a CppAD base

@@ -20,13 +20,44 @@ struct alignas(64) Pack {
 
 /// One step of a program on packs. Slots are its inputs, then its constants, then temporaries.
 struct Instruction {
-  /// What an instruction does beside the operations of a graph.
-  enum class Code : std::uint8_t { operation, copy, multiply_add, negative_multiply_add };
+  /// What an instruction does beside the operations of a graph. The last four give a pack to an output that is more
+  /// than a pack (RowOutput): a copy of its rows, the pack or a product added row by row, its sum or a product's.
+  enum class Code : std::uint8_t {
+    operation,
+    copy,
+    multiply_add,
+    negative_multiply_add,
+    store,
+    accumulate,
+    accumulate_product,
+    sum,
+    dot
+  };
 
   Code code;
   Op op;
   int target;  ///< a slot; a negative one is output -1 - target
   int arguments[4];
+
+  /// Bit k: argument k is one number, the same for all rows. For +, -, *, /, copy and what adds products.
+  std::uint8_t uniform = 0;
+};
+
+/// Equal operations on single numbers, one after the other: operands are places in a memory, results go to the next
+/// `count` places of it. A function may overwrite seven places more.
+struct ScalarRun {
+  enum class Code : std::uint8_t { operation, multiply_add, negative_multiply_add, multiply_subtract };
+
+  Code code;
+  Op op;
+  int count;
+};
+
+/// Where rows go: row i to `to[index[i]]`, or to `to[i * stride]` without an index.
+struct RowOutput {
+  double* to;
+  std::ptrdiff_t stride = 1;
+  const int* index = nullptr;
 };
 
 /// Rows (or columns) of a sparse matrix as Eigen compresses them: entries [starts[i], starts[i + 1]) belong to row i.
@@ -47,6 +78,15 @@ struct Kernels {
   using Index = std::ptrdiff_t;
 
   void (*run)(const Instruction* code, std::size_t count, const double* const* slots, double* const* outputs);
+
+  /// The same for packs of any number of rows. Inputs and temporaries have padded(rows) lanes; outputs have as many if
+  /// they are written as packs, and just their rows otherwise.
+  void (*run_rows)(const Instruction* code, std::size_t count, const double* const* slots, const RowOutput* outputs,
+                   Index rows);
+
+  /// Runs whose results begin at place `first`; `operands` has as many places for each operation as it has arguments,
+  /// three for one with a product: a b + c, c - a b, a b - c.
+  void (*run_runs)(const ScalarRun* runs, std::size_t count, const int* operands, double* memory, Index first);
 
   /// z = X W'. The first `whole` rows may be read up to padded(p), past their end. Rows are summed in blocks of
   /// `columns`, a multiple of eight; a component is then the same to the last bit whatever the width.

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "hypertape/simd/kernels.hpp"
-
 namespace hypertape {
 
 int arity(Op op) {
@@ -17,6 +15,7 @@ double evaluate(Op op, const std::array<double, 4>& arguments) {
   switch (op) {
     case Op::constant:
     case Op::input:
+    case Op::detach:
       return a;
     case Op::add:
       return a + b;
@@ -84,10 +83,6 @@ double evaluate(Op op, const std::array<double, 4>& arguments) {
       return a > b ? c : d;
   }
   return 0;
-}
-
-void evaluate_pack(Op op, double* out, const double* a, const double* b, const double* c, const double* d) {
-  for (int l = 0; l < pack_lanes; ++l) out[l] = evaluate(op, {a[l], b[l], c[l], d[l]});
 }
 
 }  // namespace hypertape

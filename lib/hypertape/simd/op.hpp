@@ -36,6 +36,7 @@ enum class Op : std::uint8_t {
   atanh,
   erf,
   erfc,
+  detach,  // the argument, as a constant: derivatives are zero
   select_less,
   select_less_equal,
   select_equal,
@@ -46,10 +47,7 @@ enum class Op : std::uint8_t {
 /// The number of arguments of an operation.
 int arity(Op op);
 
-/// One operation on doubles.
+/// One operation on doubles, by <cmath>.
 double evaluate(Op op, const std::array<double, 4>& arguments);
-
-/// The same for every lane of a pack, by <cmath>: what kernels leave to it.
-void evaluate_pack(Op op, double* out, const double* a, const double* b, const double* c, const double* d);
 
 }  // namespace hypertape

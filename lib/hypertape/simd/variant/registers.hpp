@@ -1,4 +1,4 @@
-// Part of a variant: see kernels.hpp beside this file. Registers of HYPERTAPE_LANES doubles, exp and log on them.
+// Part of a variant: see kernels.hpp beside this file. Registers of HYPERTAPE_LANES doubles.
 #pragma once
 
 #include <cstddef>
@@ -24,80 +24,29 @@ inline Simd broadcast(double value) { return Simd{} + value; }
 inline Simd bits_as_double(SimdBits bits) { return (Simd)bits; }  // NOLINT: a cast of vectors keeps the bits
 inline SimdBits double_as_bits(Simd x) { return (SimdBits)x; }    // NOLINT
 
-/// bits >> shift, with the sign. AVX2 and before have no such instruction for 64 bits: shifted as unsigned numbers.
-inline SimdBits shift_right(SimdBits bits, int shift) {
-  constexpr std::uint64_t top = std::uint64_t{1} << 63;
-  return (SimdBits)(((SimdUnsigned)bits + top) >> shift) - static_cast<std::int64_t>(top >> shift);  // NOLINT
+/// Adding it rounds a double, |x| < 2^51, to an integer, which is then in the low bits.
+constexpr double round_shift = 0x1.8p52;
+
+inline Simd square_root(Simd x) {
+  Simd out;
+  for (int l = 0; l < simd_lanes; ++l) out[l] = __builtin_sqrt(x[l]);
+  return out;
 }
 
-/// exp of every lane: within 1.25 ulp of the true value; infinities, zeros, subnormal numbers and
-/// not-a-numbers as in <cmath>.
-inline Simd simd_exp(Simd x) {
-  // x = n log 2 + r with |r| <= log(2) / 2: exp(x) = 2^n exp(r), exp(r) by its Taylor polynomial of degree 13, whose
-  // remainder is 4e-18. Adding 1.5 2^52 rounds to an integer and leaves it in the low bits.
-  constexpr double shift = 0x1.8p52, log2e = 0x1.71547652b82fep0;
-  constexpr double ln2_high = 0x1.62e42fefa3800p-1, ln2_low = 0x1.ef35793c76730p-45;
-  const Simd low = broadcast(-746), high = broadcast(710);
-  Simd clamped = x < low ? low : x;
-  clamped = clamped > high ? high : clamped;
-  const Simd shifted = clamped * log2e + shift;
-  const Simd n = shifted - shift;
-  const Simd r = (clamped - n * ln2_high) - n * ln2_low;
-  Simd p = broadcast(1.0 / 6227020800);
-  p = p * r + 1.0 / 479001600;
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
-  // 2^n in two factors, so that results near the ends of the range come out rounded, not lost.
-  const SimdBits integer = double_as_bits(shifted) - static_cast<std::int64_t>(0x4338000000000000);
-  const SimdBits half = shift_right(integer, 1), rest = integer - half;
-  Simd result = p * bits_as_double((half + 1023) << 52) * bits_as_double((rest + 1023) << 52);
-  result = x > broadcast(709.782712893384) ? broadcast(__builtin_inf()) : result;
-  result = x < broadcast(-745.1332191019412) ? Simd{} : result;
-  return x == x ? result : x;
+// Bits of the lanes where the mask (all ones, or zero) says so, others elsewhere. Cheaper than ?: where the mask is no
+// comparison of doubles: AVX2 and before would compare it with zero first.
+inline Simd choose(SimdBits mask, Simd chosen, Simd other) {
+  return bits_as_double((double_as_bits(chosen) & mask) | (double_as_bits(other) & ~mask));
 }
 
-/// log, likewise, within 1 ulp.
-inline Simd simd_log(Simd x) {
-  // x = 2^k m with sqrt(1/2) <= m < sqrt(2); log m = 2 atanh(s), s = (m - 1) / (m + 1), by its series in s^2 <= 0.0295.
-  constexpr double ln2_high = 0x1.62e42fee00000p-1, ln2_low = 0x1.a39ef35793c76p-33;
-  const SimdBits subnormal = x < broadcast(0x1p-1022);
-  const Simd scaled = subnormal ? x * 0x1p54 : x;
-  // Counting exponents from sqrt(1/2) keeps m around one. Unsigned: differences may wrap around, for x < 0.
-  const SimdUnsigned bits = (SimdUnsigned)scaled;                                                   // NOLINT
-  const SimdBits exponent = shift_right((SimdBits)(bits - std::uint64_t{0x3fe6a09e667f3bcd}), 52);  // NOLINT
-  const Simd m = (Simd)(bits - ((SimdUnsigned)exponent << 52));                                     // NOLINT
-  // int64 to double through the low bits of 1.5 2^52.
-  Simd k = bits_as_double(exponent + static_cast<std::int64_t>(0x4338000000000000)) - 0x1.8p52;
-  k = subnormal ? k - 54.0 : k;
-  const Simd f = m - 1.0, s = f / (2.0 + f), z = s * s;
-  Simd p = broadcast(2.0 / 23);
-  p = p * z + 2.0 / 21;
-  p = p * z + 2.0 / 19;
-  p = p * z + 2.0 / 17;
-  p = p * z + 2.0 / 15;
-  p = p * z + 2.0 / 13;
-  p = p * z + 2.0 / 11;
-  p = p * z + 2.0 / 9;
-  p = p * z + 2.0 / 7;
-  p = p * z + 2.0 / 5;
-  p = p * z + 2.0 / 3;
-  // log m = 2 s + s z p = f - s (f - z p): the second form keeps the digits of f.
-  Simd result = k * ln2_high + (f - (s * (f - z * p) - k * ln2_low));
-  result = x == broadcast(__builtin_inf()) ? x : result;
-  result = x == Simd{} ? broadcast(-__builtin_inf()) : result;
-  result = x < Simd{} ? broadcast(__builtin_nan("")) : result;
-  return x == x ? result : x;
+constexpr std::int64_t sign_bit = INT64_MIN;
+inline Simd absolute(Simd x) { return bits_as_double(double_as_bits(x) & ~sign_bit); }
+/// The number `magnitude`, which is not negative, with the sign of another: that of zeros included.
+inline Simd with_sign(Simd magnitude, Simd sign) {
+  return bits_as_double(double_as_bits(magnitude) | (double_as_bits(sign) & sign_bit));
 }
+inline Simd at_most(Simd x, double bound) { return x > bound ? broadcast(bound) : x; }
+inline Simd at_least(Simd x, double bound) { return x < bound ? broadcast(bound) : x; }
 
 struct TwoRegisters {
   Simd first, second;

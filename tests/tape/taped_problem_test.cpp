@@ -1,4 +1,4 @@
-#include "hypertape/autodiff/taped_problem.hpp"
+#include "hypertape/tape/taped_problem.hpp"
 
 #include <doctest/doctest.h>
 

@@ -2,18 +2,20 @@
 
 #include <memory>
 
-#include "hypertape/autodiff/function.hpp"
-#include "hypertape/autodiff/tape.hpp"
 #include "hypertape/oracle/bilevel_oracle.hpp"
+#include "hypertape/tape/function.hpp"
 
 namespace hypertape {
 
-/// What the tapes of a problem take.
+/// What the tapes of a problem take. `f` and `g` are in (x, y). Engines other than CppAD's have one tape for all
+/// derivatives of a function; CppAD's sweeps have two more for g.
 struct ProblemSize {
   TapeSize f;          ///< f in (x, y)
   TapeSize g_y;        ///< g in y, with x as parameters: the inner loop
   TapeSize curvature;  ///< the same again, for the linearisation that products go on using
   TapeSize g;          ///< g in (x, y): the products that involve x
+
+  EngineSize f_engine, g_engine;  ///< of a problem that was made: what was chosen for each function
 
   std::size_t bytes() const { return f.bytes + g_y.bytes + curvature.bytes + g.bytes; }
 };
@@ -22,8 +24,8 @@ struct ProblemSize {
 /// recording.
 ProblemSize predict_problem(Dims dims, const Function& f, const Function& g, const TapeOptions& options);
 
-/// A bilevel problem from two plain functions: each is taped when the problem is made, then every derivative, at any
-/// point, is exact to rounding. Small or irregular problems; sums over data rows are for row terms.
+/// A bilevel problem from two plain functions: each is recorded when the problem is made, then every derivative, at any
+/// point, is exact to rounding.
 class TapedProblem final : public BilevelOracle {
  public:
   TapedProblem(Dims dims, Function f, Function g, const TapeOptions& options = {});
@@ -41,7 +43,6 @@ class TapedProblem final : public BilevelOracle {
 
  private:
   struct Impl;
-  class Curvature;
 
   double do_f(const Vec& x, const Vec& y) override;
   double do_grad_f(const Vec& x, const Vec& y, Vec& gx, Vec& gy) override;

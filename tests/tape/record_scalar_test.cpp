@@ -1,10 +1,11 @@
-#include "hypertape/autodiff/size_probe.hpp"
+#include "hypertape/tape/record_scalar.hpp"
 
 #include <doctest/doctest.h>
 
 #include "hypertape/autodiff/select.hpp"
-#include "hypertape/autodiff/tape.hpp"
 #include "hypertape/autodiff/tape_slot.hpp"
+#include "hypertape/tape/cppad_tape.hpp"
+#include "hypertape/tape/function.hpp"
 
 using namespace hypertape;
 
@@ -19,8 +20,8 @@ void check_prediction(F f, Dims dims) {
   for (const auto independent : {Independent::y, Independent::both}) {
     CAPTURE(static_cast<int>(independent));
     const TapeOptions options{.record_x = Vec::Constant(dims.x, 0.5), .record_y = Vec::Constant(dims.y, 0.25)};
-    const TapeSize predicted = predict_size(function, dims, independent, options);
-    const Tape tape(function, dims, independent, options);
+    const TapeSize predicted = function.predict_size(dims, independent, options);
+    const CppadTape tape(function.record(dims, independent, options), "f", independent, false);
     CHECK(predicted.operations + 2 == tape.recorded_operations());
     CHECK(predicted.bytes > 0);
   }
