@@ -46,8 +46,10 @@ void AdaptiveHypergradient::learn(const Vec& from, const Vec& to) {
 bool AdaptiveHypergradient::solve_linear(const Vec& x, double tau) {
   LinearOperator& H = oracle_.curvature_at(x, lower_.y());
   RecycledCg& cg = lower_.cg();
-  // In a minimax problem grad_y f = -grad_y g, and v = 0 is as good as y is.
-  if ((gy_ + lower_.gradient()).norm() <= 1e-12 * gy_.norm()) v_.setZero();
+  // In a minimax problem, where f is a multiple of -g, v is that multiple of the error of y: zero is as good as y is.
+  const Vec& gradient = lower_.gradient();
+  const double multiple = gradient.isZero(0) ? 0 : gy_.dot(gradient) / gradient.squaredNorm();
+  if ((gy_ - multiple * gradient).norm() <= 1e-12 * gy_.norm()) v_.setZero();
   cg.start(H, gy_, v_);
   const int most = lower_.most_products();
   for (;;) {

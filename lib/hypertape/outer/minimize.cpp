@@ -77,7 +77,7 @@ class Search {
     effort_ = estimator_.effort();
     return usable;
   }
-  bool is_reliable() const { return std::abs(estimator_.correction()) <= 0.1 * std::abs(here_.h.phi); }
+  bool is_reliable() const { return std::abs(estimator_.correction()) <= 0.2 * std::abs(here_.h.phi); }
 
   /// A length that steps are measured by where nothing is known: 0.3 in every entry, or of x.
   double usual_length() const { return 0.3 * (root_ + here_.x.norm()); }
