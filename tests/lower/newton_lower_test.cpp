@@ -12,7 +12,6 @@ namespace hypertape {
 namespace {
 
 using testing::contains;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// A problem in one y with this lower level.
 template <class G>
