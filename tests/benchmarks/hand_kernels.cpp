@@ -2,7 +2,7 @@
 
 // Compiled once for each instruction set, as lib/hypertape/simd/variant is, and like it without inline functions of
 // others.
-#include "hypertape/simd/variant/registers.hpp"
+#include "hypertape/simd/variant/exponential.hpp"
 
 namespace hypertape::HYPERTAPE_VARIANT {
 namespace {

@@ -147,26 +147,31 @@ TEST_CASE("a function without a minimum is flat, and the message has the numbers
 }
 
 TEST_CASE("with directions that lead nowhere epochs of RAHGD lead to the end") {
-  const std::pair<const char*, std::function<Vec(const Vec&, const Vec&, Random&)>> proposals[] = {
-      {"uphill", [](const Vec&, const Vec& u, Random&) { return u; }},
+  struct Proposal {
+    const char* what;
+    Vec (*propose)(const Vec& x, const Vec& u, Random& random);
+  };
+  const Proposal proposals[] = {
+      {"uphill", [](const Vec&, const Vec& u, Random&) -> Vec { return u; }},
       {"nearly across",
-       [](const Vec& x, const Vec& u, Random& random) {
+       [](const Vec& x, const Vec& u, Random& random) -> Vec {
          const Vec r = random.direction(x.size());
          return (r - (r.dot(u) / u.squaredNorm() + 1e-3 / u.norm()) * u).eval();
        }},
       {"anywhere, too long",
-       [](const Vec& x, const Vec&, Random& random) { return (100 * random.direction(x.size())).eval(); }},
+       [](const Vec& x, const Vec&, Random& random) -> Vec { return (100 * random.direction(x.size())).eval(); }},
   };
   for (const char* name : {"quadratic", "quadratic_minimax", "strict_saddle", "synthetic_minimax"})
-    for (const auto& [what, propose] : proposals) {
+    for (const Proposal& proposal : proposals) {
       CAPTURE(name);
-      CAPTURE(what);
+      CAPTURE(proposal.what);
       problems::Problem problem = problems::make_problem(name);
       Random random(5);
-      const Result result = minimize(*problem.oracle,
-                                     {.stop = {.max_calls = 40'000},
-                                      .direction = [&](const Vec& x, const Vec& u) { return propose(x, u, random); }},
-                                     problem.start);
+      const Result result =
+          minimize(*problem.oracle,
+                   {.stop = {.max_calls = 40'000},
+                    .direction = [&](const Vec& x, const Vec& u) { return proposal.propose(x, u, random); }},
+                   problem.start);
       CAPTURE(result.message);
       CHECK(result.status == Status::converged);
       CHECK(result.restarts > 0);
