@@ -15,8 +15,8 @@ namespace {
 constexpr double roughest = 0.5, loosest = 0.1, tightest = 1e-7;
 constexpr double sufficient = 1e-4;  // of the decrease that the slope promises (Armijo)
 
-/// As many pairs of vectors of this length as were asked for, or else as fit into eight megabytes: with 8,000 unknowns a
-/// third of them makes runs on MNIST 1.3 to 1.6 times as long, half as many again makes them no shorter.
+/// As many pairs of vectors of this length as were asked for, or else as fit into eight megabytes: with 8,000 unknowns
+/// a third of them makes runs on MNIST 1.3 to 1.6 times as long, half as many again makes them no shorter.
 Index pairs_that_fit(int given, Index least, Index most, Index length) {
   return given > 0 ? given : std::clamp<Index>((Index{1} << 19) / length, least, most);
 }
