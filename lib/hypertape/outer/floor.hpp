@@ -16,10 +16,10 @@ struct Visited {
   double phi_error = 0;  ///< of h.phi, estimated
 };
 
-/// The guarantee of RAHGD under steps that have none, maths.md (28): a block of steps must bring half of what as many
-/// steps of RAHGD would, and one that does not is followed by an epoch. L and rho, the Lipschitz constants of grad Phi
-/// and of Hess Phi, are learned from the points that steps visit, and from epochs that fall short. Costs nothing but
-/// these epochs.
+/// The guarantee of RAHGD under steps that have none, maths.md (28): a block of steps must bring a tenth of what as
+/// many steps of RAHGD would, and one that does not is followed by an epoch. L and rho, the Lipschitz constants of grad
+/// Phi and of Hess Phi, are learned from the points that steps visit, and from epochs that fall short. Costs nothing
+/// but these epochs.
 class Floor {
  public:
   /// Steps of a block: L-BFGS has begun to learn by then.

@@ -22,7 +22,7 @@ struct AutoOptions {
 };
 
 /// Quasi-Newton steps (L-BFGS) with a line search on Phi, hypergradients by truncated Newton steps below, as accurate
-/// as the run asks for, maths.md (25) to (27): no step length, no constant of f or g. `converged` rests on an estimate
+/// as the run asks for, maths.md (25) to (28): no step length, no constant of f or g. `converged` rests on an estimate
 /// of the error of u, which Result::error_estimate has. A start where u vanishes is perturbed once; where the gradient
 /// vanishes far away while steps stay long, the run ends with Status::flat.
 Result minimize(BilevelOracle& oracle, const AutoOptions& options, const Point& start, const Observer& observer = {});
